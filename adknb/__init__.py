@@ -1,0 +1,101 @@
+"""adknb: step through one turn of an LLM agent inside Jupyter.
+
+    import adknb
+    dbg = adknb.step(agent, "What is the weather in Hangzhou?")
+
+The names of lesson 1 live here and are fetched from their homes when first used, so `import adknb` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adknb.engine.event import Event
+    from adknb.engine.llm_agent import LlmAgent
+    from adknb.engine.plugin import Plugin
+    from adknb.engine.runner import Runner
+    from adknb.engine.stops import Raise, Return
+    from adknb.engine.tool import FunctionTool
+    from adknb.engine.workflow_agents import LoopAgent, ParallelAgent, SequentialAgent
+    from adknb.files import open as open
+    from adknb.scenarios import ScriptedModel, scenario
+    from adknb.stepper import Stepper, at, changed, event, step, when
+
+__version__ = "0.1.0"
+
+__all__ = [  # without `open`: `from adknb import *` must not hide Python's own
+    "Event",
+    "FunctionTool",
+    "LlmAgent",
+    "LoopAgent",
+    "ParallelAgent",
+    "Plugin",
+    "Raise",
+    "Return",
+    "Runner",
+    "ScriptedModel",
+    "SequentialAgent",
+    "Stepper",
+    "at",
+    "changed",
+    "event",
+    "scenario",
+    "step",
+    "when",
+]
+
+_HOMES = {
+    "Event": "adknb.engine.event",
+    "FunctionTool": "adknb.engine.tool",
+    "LlmAgent": "adknb.engine.llm_agent",
+    "LoopAgent": "adknb.engine.workflow_agents",
+    "ParallelAgent": "adknb.engine.workflow_agents",
+    "Plugin": "adknb.engine.plugin",
+    "Raise": "adknb.engine.stops",
+    "Return": "adknb.engine.stops",
+    "Runner": "adknb.engine.runner",
+    "ScriptedModel": "adknb.scenarios",
+    "SequentialAgent": "adknb.engine.workflow_agents",
+    "Stepper": "adknb.stepper",
+    "at": "adknb.stepper",
+    "changed": "adknb.stepper",
+    "event": "adknb.stepper",
+    "open": "adknb.files",
+    "scenario": "adknb.scenarios",
+    "step": "adknb.stepper",
+    "when": "adknb.stepper",
+}
+
+_PROMISED = {
+    "Gemini": "Gemini, the adapter for real models",
+    "attach": "attach, a google-adk agent under the Stepper",
+    "doctor": "doctor, named checks over a session",
+    "replay": "replay, a saved journal played again",
+    "watch": "watch, a run followed as it happens",
+}
+"""Names that will come, and what each will be."""
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch a public name from its home.
+
+    Raises:
+        AttributeError: there is no such name; for one that is promised it is a NotBuiltYet as well.
+    """
+    if name in _HOMES:
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+    if name in _PROMISED:
+        from adknb.engine.errors import NotBuiltYet
+
+        class NameNotBuiltYet(NotBuiltYet, AttributeError):  # an AttributeError, so that hasattr() says False
+            pass
+
+        raise NameNotBuiltYet(_PROMISED[name])
+    raise AttributeError(f"module 'adknb' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "open", "__version__"})

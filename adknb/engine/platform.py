@@ -1,0 +1,154 @@
+"""Platform seams: the clock, the ids, and who runs several calls at once. Carried by the context.
+
+Go: platform/platform.go, Now, NewUUID, RunTasks, WithTaskRunner
+
+A task is a generator: its items (Stops, and Events of agents used as tools) go up to whoever steps, its result is what
+it returns. Results are always placed in the order in which the tasks were given, whichever finished first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Task = Generator[Any, None, T]
+TaskRunner = Callable[[Sequence[Task[Any]]], Generator[Any, None, list[Any]]]
+
+
+def in_order(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
+    """One after the other."""
+    results = []
+    for task in tasks:
+        results.append((yield from task))
+    return results
+
+
+def reverse(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
+    """Last first: shows that results keep the order of the calls, not of their ends."""
+    results = []
+    for task in reversed(tasks):
+        results.append((yield from task))
+    return results[::-1]
+
+
+def interleaved(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
+    """Each task has a turn, one item long: concurrency that can be stepped."""
+    results: list[Any] = [None] * len(tasks)
+    live = dict(enumerate(tasks))
+    try:
+        while live:
+            for i, task in list(live.items()):
+                try:
+                    yield next(task)
+                except StopIteration as done:
+                    results[i] = done.value
+                    del live[i]
+    finally:
+        for task in live.values():
+            task.close()
+    return results
+
+
+def concurrent(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
+    """A thread each, so that waiting overlaps. Every item still goes up through the caller, one at a time.
+
+    A single task needs no thread; where threads cannot be started (Pyodide) the tasks run in order.
+    """
+    if len(tasks) < 2:
+        return (yield from in_order(tasks))
+    outbox: queue.SimpleQueue[tuple[int, str, Any]] = queue.SimpleQueue()
+    go_on = [threading.Semaphore(0) for _ in tasks]
+    abandoned = threading.Event()
+
+    def work(i: int, task: Task[Any]) -> None:
+        try:
+            while not abandoned.is_set():
+                outbox.put((i, "item", next(task)))
+                go_on[i].acquire()
+            task.close()
+        except StopIteration as done:
+            outbox.put((i, "done", done.value))
+        except BaseException as error:  # told to the caller, who raises it in its own thread
+            outbox.put((i, "error", error))
+
+    threads = [threading.Thread(target=work, args=pair, daemon=True) for pair in enumerate(tasks)]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:
+        return (yield from in_order(tasks))
+    results: list[Any] = [None] * len(tasks)
+    errors: dict[int, BaseException] = {}
+    running = len(tasks)
+    try:
+        while running:
+            i, kind, value = outbox.get()
+            if kind == "item":
+                yield value
+                go_on[i].release()
+                continue
+            running -= 1
+            if kind == "done":
+                results[i] = value
+            else:
+                errors[i] = value
+    finally:
+        abandoned.set()
+        for gate in go_on:
+            gate.release()
+    if errors:
+        raise errors[min(errors)]
+    return results
+
+
+@dataclass
+class Platform:
+    """The clock (seconds since the epoch), the ids and the task runner of one runner.
+
+    Go: platform/platform.go
+    """
+
+    clock: Callable[[], float] = time.time
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+    run_tasks: TaskRunner = concurrent
+
+
+def counted(run_tasks: TaskRunner = in_order, start: float = 1_700_000_000.0) -> Platform:
+    """A platform that gives the same run every time: ids are counted, the clock moves a millisecond a reading."""
+    ids, ticks = itertools.count(1), itertools.count()
+    return Platform(
+        clock=lambda: start + next(ticks) / 1000,
+        new_id=lambda: f"id-{next(ids)}",
+        run_tasks=run_tasks,
+    )
+
+
+def run_to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run an `async def` callback or tool to its end, also inside a notebook, where a loop already runs."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    result: list[T] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            result.append(asyncio.run(coroutine))
+        except BaseException as error:
+            failure.append(error)
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join()
+    if failure:
+        raise failure[0]
+    return result[0]

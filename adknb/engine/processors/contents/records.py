@@ -1,0 +1,159 @@
+"""The working list of the passes: a Record is what is to become one content, and knows where it stems from.
+
+Passes share the parts of the session's events and never write to them: a pass that changes something makes a new
+Record. Parts are copied once, by the last pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from google.genai import types
+
+from adknb.engine.event import Event, EventCompaction
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who is going to read the contents, and what its run allows it to see.
+
+    `mode` is what the agent was declared with, `bound_mode` what a placement has set for this run: two things
+    (spec/request.md §0). `compaction` says whether this run is configured for it. `user_content` is the run's message.
+    """
+
+    agent_name: str
+    branch: str = ""
+    isolation_scope: str = ""
+    include_contents: str = ""
+    mode: str = ""
+    bound_mode: str = ""
+    compaction: bool = False
+    user_content: types.Content | None = None
+
+    @property
+    def effective_mode(self) -> str:
+        """The bound mode if there is one, else the declared one."""
+        return self.bound_mode or self.mode
+
+
+Parts = Sequence[types.Part | None]
+"""A session file may hold null parts."""
+
+NO_IDS: tuple[str, ...] = ()
+
+
+class Record:
+    """One item of the working list.
+
+    `at` is the position of the event it stands for; `stems` are the positions of all events that have a part in it
+    (more than one after a merge, and then `owners` says whose each part is). A position below 0 is an event that only
+    this run sees (R5.33).
+    `calls` and `responses` are the ids of its function calls and responses, `""` where there is none; `heard` and
+    `spoken` are the texts of its transcriptions; `compaction` is the record that the event carries, if any.
+    """
+
+    __slots__ = (
+        "at",
+        "calls",
+        "compaction",
+        "event",
+        "heard",
+        "owners",
+        "parts",
+        "responses",
+        "role",
+        "spoken",
+        "stems",
+    )
+
+    def __init__(
+        self,
+        at: int,
+        event: Event,
+        role: str | None,
+        parts: Parts,
+        calls: tuple[str, ...] = NO_IDS,
+        responses: tuple[str, ...] = NO_IDS,
+        stems: tuple[int, ...] | None = None,
+    ) -> None:
+        self.at = at
+        self.event = event
+        self.role = role
+        self.parts = parts
+        self.calls = calls
+        self.responses = responses
+        self.stems = stems or (at,)
+        self.owners: list[int] | None = None
+        self.heard = self.spoken = ""
+        self.compaction: EventCompaction | None = None
+
+    def __repr__(self) -> str:
+        return f"Record({self.at}, {self.role}, {kind_of(self)})"
+
+    def with_parts(self, parts: Parts, stems: tuple[int, ...] | None = None) -> Record:
+        """The same event with other parts."""
+        changed = Record(self.at, self.event, self.role, parts, *ids_of(parts), stems or self.stems)
+        changed.heard, changed.spoken, changed.compaction = self.heard, self.spoken, self.compaction
+        return changed
+
+
+def record_of(at: int, event: Event, content: types.Content | None) -> Record:
+    """A record of an event that shows this content: its own, or the summary it carries."""
+    role, parts = (content.role, content.parts or ()) if content is not None else (None, ())
+    record = Record(at, event, role, parts, *ids_of(parts))
+    record.compaction = event.actions.compaction
+    if event.input_transcription is not None:
+        record.heard = event.input_transcription.text or ""
+    if event.output_transcription is not None:
+        record.spoken = event.output_transcription.text or ""
+    return record
+
+
+def ids_of(parts: Parts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of the function calls and of the function responses, `""` for a missing one."""
+    calls = responses = NO_IDS
+    for part in parts:
+        if part is None:
+            continue
+        if part.function_call is not None:
+            calls += (part.function_call.id or "",)
+        if part.function_response is not None:
+            responses += (part.function_response.id or "",)
+    return calls, responses
+
+
+class Snapshot(NamedTuple):
+    """A record as a slider shows it: the events it stems from, its role, and what it is in a word."""
+
+    events: tuple[int, ...]
+    role: str
+    kind: str
+
+
+class PassSnapshot(NamedTuple):
+    """The working list as it stood after a pass."""
+
+    name: str
+    records: tuple[Snapshot, ...]
+
+
+def snapshot(name: str, records: Iterable[Record]) -> PassSnapshot:
+    """The working list of this moment, in a few bytes a record."""
+    return PassSnapshot(name, tuple(Snapshot(r.stems, r.role or "", kind_of(r)) for r in records))
+
+
+def kind_of(record: Record) -> str:
+    """What a record is, in a word or two."""
+    if record.calls and record.responses:
+        return "call and response"
+    if record.calls:
+        return "call"
+    if record.responses:
+        return "response"
+    if record.compaction is not None:
+        return "summary" if record.parts else "compaction record"
+    if not record.parts:
+        return "transcription" if record.heard or record.spoken else "empty"
+    return "text" if any(part is not None and part.text for part in record.parts) else "other"
