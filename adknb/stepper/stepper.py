@@ -1,0 +1,502 @@
+"""Stepper: pdb for a turn. It asks the run for its next item when the reader says so.
+
+Everything happens under one lock, on whatever thread a command comes from: a cell and a button call the same methods,
+and a command returns when the run has reached its next pause. Nothing ever waits for a click.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from adknb.engine.errors import AdknbError, BadData
+from adknb.engine.event import Event
+from adknb.engine.model import LLMRequest, as_response
+from adknb.engine.platform import TaskRunner
+from adknb.engine.response import LLMResponse
+from adknb.engine.session import Session
+from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
+from adknb.scenarios import Turn
+from adknb.stepper.edits import apply_request, request_json
+from adknb.stepper.plays import Message, Play, as_message, known_names, play_of
+from adknb.stepper.record import OpenCalls, StopRecord, error_of
+from adknb.stepper.wishes import Wish, at
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+OVER = "the run is over; send(message) adds a turn, step(…) begins a new run"
+
+
+class NotPaused(AdknbError):
+    """The run is over, or busy: there is nothing to step, edit or answer."""
+
+
+def step(
+    agent_or_scenario: Any, message: Message | Sequence[Message] | None = None, *, runner: TaskRunner | None = None
+) -> Stepper:
+    """Begin a run and pause at its first stop.
+
+    `agent_or_scenario` is an agent or Runner with the message (or messages, one a turn) it is sent, or a scenario dict.
+    `runner` says how several calls of one answer are run: `platform.in_order`, `reverse`, `interleaved`, `concurrent`.
+
+    Raises:
+        TypeError, BadData: see `plays.play_of`.
+    """
+    return Stepper(play_of(agent_or_scenario, message, runner))
+
+
+class Stepper:
+    """A paused run.
+
+    `here` is the present stop, None once the run is over; `request`, `args`, `response`, `result` and `event` are its
+    live objects: change them in place, then go on. Every command gives the Stepper back, so that a cell shows it.
+    """
+
+    def __init__(self, play: Play) -> None:
+        self.lock = threading.RLock()
+        self.play = play
+        self.here: Stop | None = None
+        self.turn = 0
+        self.stops: list[StopRecord] = []
+        self.requests: list[dict[str, Any]] = []
+        """Every model request as it was sent, as JSON."""
+        self.tools_run: list[str] = []
+        """The names of the tools that ran, in order."""
+        self.breakpoints: list[Wish] = []
+        self.error: Exception | None = None
+        """What ended the last turn, if it was an error."""
+        self.notice = ""
+        self.problem = ""
+        self.request_before: dict[str, Any] | None = None
+        """The request as it stood when the reader left the last pause, as JSON."""
+        self._request: LLMRequest | None = None
+        self._flow: Any = None
+        self._items: Generator[Any, None, None] | None = None
+        self._session: Session | None = None
+        self._heard = 0
+        self._open = OpenCalls()
+        self._depth = 0
+        self._busy = False
+        self._listeners: list[Callable[[], None]] = []
+        self._advance()
+
+    # ------------------------------------------------------------------------------------------------------- commands
+
+    def step(self) -> Stepper:
+        """Go to the very next stop."""
+        return self._go(lambda stop: True)
+
+    def next(self) -> Stepper:
+        """Go over a call: from before it to after it; from after it to after the one that follows."""
+        start = self.here
+        if start is None:
+            return self._over()
+        opened = start if start.phase is Phase.BEFORE else None
+        outer = self._open.around(start)
+
+        def over(stop: Stop) -> bool:
+            nonlocal opened
+            if stop.seam is Seam.TURN:
+                return True
+            if opened is None and stop.phase is Phase.BEFORE and _same_lane(start, stop):
+                opened = stop
+                return False
+            if stop.phase is not Phase.AFTER:
+                return False
+            return stop.opened_by is opened or stop.opened_by in outer
+
+        return self._go(over)
+
+    def finish(self) -> Stepper:
+        """Go out of what is running: to after the call around this stop, else to the end of this step of the agent."""
+        start = self.here
+        if start is None:
+            return self._over()
+        outer = self._open.around(start)
+        place = (start.agent, start.step)
+
+        def out(stop: Stop) -> bool:
+            if stop.seam is Seam.TURN:
+                return True
+            if outer:
+                return stop.phase is Phase.AFTER and stop.opened_by in outer
+            return (stop.agent, stop.step) != place and not self._within(stop, place)
+
+        return self._go(out)
+
+    def until(self, wish: Wish | str) -> Stepper:
+        """Go on until the wish comes true; breakpoints stop on the way. One that never does runs to the end.
+
+        Raises:
+            UnknownName: the wish names what this run can never stop at; nothing has moved.
+        """
+        wish = at(wish) if isinstance(wish, str) else wish
+        wish.check(known_names(self.play.runner))
+        if self.here is not None:
+            wish(self.here, self.turn)  # one that compares must know what it starts from
+        return self._go(lambda stop: wish(stop, self.turn), by_breakpoints=True)
+
+    def resume(self) -> Stepper:
+        """Go on to the next breakpoint, or to the end of the last turn."""
+        return self._go(lambda stop: False, by_breakpoints=True)
+
+    def skip(self, value: Any = None) -> Stepper:
+        """Answer for the call that the run stands before: it is not made, `value` is what it comes to.
+
+        After a call, `value` takes the place of what it came to, and the run stays where it is.
+
+        Raises:
+            TypeError: the value is nothing this call could come to; the run stays where it is.
+        """
+        return self._answer(Return(_fitting(self._paused(), value)))
+
+    def fail(self, error: Exception | str) -> Stepper:
+        """Make the call fail instead of making it: the run takes the error as the real thing."""
+        return self._answer(Raise(RuntimeError(error) if isinstance(error, str) else error))
+
+    def send(self, message: Message) -> Stepper:
+        """Add one more turn to the run; if it was over, it goes on to that turn's first stop."""
+        with self.lock:
+            self.play.turns.append(Turn(as_message(message)))  # type: ignore[arg-type]
+            if self.here is None:
+                self._advance()
+                self._tell()
+        return self
+
+    def break_at(self, wish: Wish | str) -> Stepper:
+        """Stop there from now on, when resuming or going on until something else.
+
+        Raises:
+            UnknownName: the wish names what this run can never stop at.
+        """
+        wish = at(wish) if isinstance(wish, str) else wish
+        wish.check(known_names(self.play.runner))
+        with self.lock:
+            self.breakpoints.append(wish)
+            self._tell()
+        return self
+
+    def unbreak(self, wish: Wish | str | None = None) -> Stepper:
+        """Take a breakpoint away, or all of them."""
+        with self.lock:
+            words = None if wish is None else (at(wish) if isinstance(wish, str) else wish).words
+            self.breakpoints = [b for b in self.breakpoints if words is not None and b.words != words]
+            self._tell()
+        return self
+
+    def close(self) -> None:
+        """Leave: the run's generators are closed, an open model stream too."""
+        with self.lock:
+            if self._items is not None:
+                self._items.close()
+            self._items, self.here = None, None
+            self.play.turns.clear()
+            self._tell()
+
+    # --------------------------------------------------------------------------------------------- what there is to see
+
+    @property
+    def position(self) -> int:
+        """The position of `here` in `stops`; their number once the run is over."""
+        return len(self.stops) - 1 if self.here is not None else len(self.stops)
+
+    @property
+    def request(self) -> LLMRequest | None:
+        """The live request of this stop, else the latest one of the turn."""
+        return self._held("request") or self._request
+
+    @request.setter
+    def request(self, value: Any) -> None:
+        self.edit("request", value)
+
+    @property
+    def args(self) -> dict[str, Any] | None:
+        """The live arguments of a tool call."""
+        args: dict[str, Any] | None = self._held("args")
+        return args
+
+    @property
+    def response(self) -> LLMResponse | None:
+        """The live response: what the model gave, whole or as a chunk."""
+        response: LLMResponse | None = self._held("response") or self._outcome(Seam.MODEL)
+        return response
+
+    @property
+    def result(self) -> Any:
+        """What a tool came to: behind it, and at its `after_tool` callbacks."""
+        return self._outcome(Seam.TOOL) if self._held("result") is None else self._held("result")
+
+    @property
+    def event(self) -> Event | None:
+        """The live event: on its way to the runner, about to be stored, or merged from several answers."""
+        event: Event | None = self._outcome(Seam.EVENT) or self._outcome(Seam.MERGE) or self._held("event")
+        return event
+
+    @property
+    def session(self) -> Session:
+        """The running session of the turn; between turns, as it is stored."""
+        ctx = self._held("ctx")
+        live = getattr(ctx, "session", None)
+        if live is not None:
+            self._session = live
+        if self.here is None or self._session is None or self.here.seam is Seam.TURN:
+            return self.play.session
+        return self._session
+
+    @property
+    def events(self) -> list[Event]:
+        """The stored events, the user's included."""
+        return self.session.events
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The session's state as it is now."""
+        return self.session.state
+
+    @property
+    def assembly(self) -> Any:
+        """How the contents of the latest request came about (processors.contents.Assembly), or None."""
+        return getattr(self._held("flow") or self._flow, "assembly", None)
+
+    @property
+    def fates(self) -> list[Any]:
+        """What became of each session event in the latest request."""
+        return list(self.assembly.fates) if self.assembly is not None else []
+
+    @property
+    def request_now(self) -> dict[str, Any] | None:
+        """The request as it stands, as JSON."""
+        return None if self.request is None else request_json(self.request)
+
+    def table(self) -> pd.DataFrame:
+        """The stored events as a pandas table."""
+        from adknb.lens.frame import event_frame
+
+        return event_frame(self.events)
+
+    def edit(self, what: str, data: Any) -> Stepper:
+        """Change a live object as a whole: `"request"` from JSON (a text or plain data).
+
+        Raises:
+            BadData: naming the place in the JSON; nothing is changed and the run stays where it is.
+            NotPaused: there is no request here.
+        """
+        with self.lock:
+            self._paused()
+            if what != "request":
+                raise BadData(what, "only 'request' can be edited as a whole; change the others in place")
+            if self.request is None:
+                raise NotPaused("there is no request yet at this stop")
+            apply_request(self.request, data)
+            self._tell()
+        return self
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Have a function called after each command, on the thread of that command."""
+        self._listeners.append(listener)
+
+    def __repr__(self) -> str:
+        from adknb.widgets.text import describe
+
+        with self.lock:
+            return describe(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        from adknb.widgets.panel.panel import mimebundle
+
+        with self.lock:
+            return mimebundle(self)
+
+    # -------------------------------------------------------------------------------------------------------- mechanism
+
+    def _paused(self) -> Stop:
+        if self.here is None:
+            raise NotPaused(OVER)
+        return self.here
+
+    def _over(self) -> Stepper:
+        """A command on a run that is over does nothing but say so: a cell run again must not fail for it."""
+        self.notice = OVER
+        return self
+
+    def _go(self, wanted: Callable[[Stop], bool], by_breakpoints: bool = False) -> Stepper:
+        """Leave this pause; go on until a stop is wanted, or until the run is over."""
+        with self.lock:
+            if self.here is None:
+                return self._over()
+            if self._busy:
+                raise NotPaused("the run is busy: a tool or callback of this very run cannot step it")
+            self.request_before = self.request_now
+            self.notice = self.problem = ""
+            while True:
+                self._advance()
+                stop = self.here
+                if stop is None or wanted(stop):
+                    break
+                hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
+                if hit is not None:
+                    self.notice = f"breakpoint {hit.words}"
+                    break
+            self._tell()
+        return self
+
+    def _answer(self, answer: Return | Raise) -> Stepper:
+        with self.lock:
+            stop = self._paused()
+            if stop.seam is Seam.TURN or (stop.phase is Phase.AFTER and "outcome" not in stop.holds):
+                raise NotPaused(f"there is no call to answer for at the stop {str(stop)!r}")
+            if stop.phase is Phase.AFTER:
+                stop.holds["outcome"] = answer
+                self._tell()
+                return self
+            stop.answer = answer
+            return self._go(lambda s: s.opened_by is stop or s.seam is Seam.TURN)
+
+    def _advance(self) -> None:
+        """Ask the run for its next stop; note what passes."""
+        self._leave()
+        self._busy = True
+        try:
+            while True:
+                if self._items is None and not self._begin_turn():
+                    self.here = None
+                    return
+                assert self._items is not None
+                try:
+                    item = next(self._items)
+                except StopIteration:
+                    self._end_turn(Return())
+                    return
+                except Exception as error:
+                    self._end_turn(Raise(error))
+                    return
+                if isinstance(item, Stop):
+                    self._arrive(item)
+                    return
+                self._heard += 1
+                if self._heard == self.play.turns[self.turn - 1].stop_after:  # this reader leaves here
+                    self._items.close()
+                    self._end_turn(Return("the reader left"))
+                    return
+        finally:
+            self._busy = False
+
+    def _leave(self) -> None:
+        """What is only known when the reader goes on: what is sent, and whether a call is really made."""
+        stop = self.here
+        if stop is None or stop.phase is not Phase.BEFORE or stop.answer is not None:
+            return
+        if stop.seam is Seam.MODEL:
+            self.requests.append(request_json(stop.holds["request"]))
+        elif stop.seam is Seam.TOOL:
+            self.tools_run.append(stop.name)
+
+    def _begin_turn(self) -> bool:
+        if self.turn >= len(self.play.turns):
+            return False
+        self.turn += 1
+        self._heard = 0
+        self.error = None
+        self._request = self._flow = self._session = None
+        self._items = self.play.iter(self.play.turns[self.turn - 1])
+        return True
+
+    def _end_turn(self, outcome: Return | Raise) -> None:
+        """A turn's end is a stop too: everything can still be looked at, and the next turn can be stepped."""
+        self._items = None
+        self._open.clear()
+        self.error = outcome.error if isinstance(outcome, Raise) else None
+        self._arrive(Stop(Seam.TURN, f"turn {self.turn}", Phase.AFTER, {"outcome": outcome}))
+
+    def _arrive(self, stop: Stop) -> None:
+        self._request = stop.holds.get("request") or self._request
+        self._flow = stop.holds.get("flow") or self._flow
+        self.here = stop
+        depth = self._open.enter(stop)
+        self.stops.append(
+            StopRecord(
+                number=len(self.stops),
+                seam=stop.seam,
+                name=stop.name,
+                phase=stop.phase,
+                turn=self.turn,
+                step=stop.step or 0,
+                agent=stop.agent or "",
+                lane=stop.lane or "",
+                depth=depth,
+                noop=stop.noop,
+                event=self._event_position(stop),
+                error=error_of(stop),
+            )
+        )
+
+    def _event_position(self, stop: Stop) -> int | None:
+        """Behind an append: where the event now stands in the session."""
+        if stop.seam is not Seam.APPEND or stop.phase is not Phase.AFTER:
+            return None
+        events = stop.holds["ctx"].session.events
+        return len(events) - 1 if events and events[-1].id == stop.holds["event"].id else None
+
+    def _within(self, stop: Stop, place: tuple[str | None, int | None]) -> bool:
+        """Whether a stop of another agent stands inside a call that was begun in that place."""
+        return any((outer.agent, outer.step) == place for outer in self._open.around(stop))
+
+    def _held(self, name: str) -> Any:
+        return None if self.here is None else self.here.holds.get(name)
+
+    def _outcome(self, seam: Seam) -> Any:
+        """What the call came to, at the stop after one of this seam."""
+        stop = self.here
+        if stop is None or stop.seam is not seam or stop.phase is not Phase.AFTER:
+            return None
+        outcome = stop.holds["outcome"]
+        return outcome.value if isinstance(outcome, Return) else None
+
+    def _tell(self) -> None:
+        for listener in list(self._listeners):
+            try:
+                listener()
+            except Exception as error:  # a view that breaks must not break the run
+                self.problem = f"a view failed: {type(error).__name__}: {error}"
+
+
+def _same_lane(start: Stop, stop: Stop) -> bool:
+    return stop.lane == start.lane or start.lane is None
+
+
+def _fitting(stop: Stop, value: Any) -> Any:
+    """The value if the call at this stop could come to it. Raises TypeError."""
+    if stop.seam is Seam.MODEL:
+        if stop.phase is Phase.BEFORE and isinstance(value, (list, tuple)):
+            return [as_response(v) for v in value]
+        return as_response(value)
+    wanted = _COMES_TO.get(stop.seam)
+    if wanted is not None and value is not None and not isinstance(value, wanted):
+        names = " or ".join(t.__name__ for t in wanted)
+        raise TypeError(f"{str(stop)!r} comes to {names} or None, not {type(value).__name__}")
+    if stop.seam in (Seam.EVENT, Seam.MERGE) and value is None:
+        raise TypeError(f"{str(stop)!r} comes to an Event, not None")
+    return value
+
+
+_COMES_TO: dict[Seam, tuple[type, ...]] = {
+    Seam.ON_USER_MESSAGE: (types.Content,),
+    Seam.BEFORE_RUN: (types.Content,),
+    Seam.BEFORE_AGENT: (types.Content,),
+    Seam.AFTER_AGENT: (types.Content,),
+    Seam.BEFORE_MODEL: (LLMResponse,),
+    Seam.AFTER_MODEL: (LLMResponse,),
+    Seam.ON_MODEL_ERROR: (LLMResponse,),
+    Seam.BEFORE_TOOL: (dict,),
+    Seam.AFTER_TOOL: (dict,),
+    Seam.ON_TOOL_ERROR: (dict,),
+    Seam.EVENT: (Event,),
+    Seam.ON_EVENT: (Event,),
+    Seam.MERGE: (Event,),
+}
+"""What callbacks and joints may come to, besides None; a tool may come to anything."""
