@@ -8,6 +8,7 @@ The names of lesson 1 live here and are fetched from their homes when first used
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from adknb.stepper import Stepper, at, changed, event, step, when
 
 __version__ = "0.1.0"
+
+logging.getLogger("adknb").addHandler(logging.NullHandler())  # who wants to read what is dropped adds a handler
 
 __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "Event",

@@ -74,10 +74,9 @@ class Agent:
         """
         ctx = parent_ctx.derive(agent=self)
         for item in self._run(ctx):
-            if isinstance(item, Stop):  # say where it is; an agent further in has said so already
-                if item.agent is None:
-                    item.agent = self.name
-                    item.step = item.step or 0
+            if isinstance(item, Stop) and item.agent is None:  # say where it is; an agent further in has said so
+                item.agent = self.name
+                item.step = item.step or 0
             yield item
 
     def run_node(self, ctx: InvocationContext) -> Generator[Any, None, None]:

@@ -1,6 +1,7 @@
 """The two contexts: one of a run, one of a call.
 
-Go: internal/context/invocation_context.go, InvocationContext; agent/context.go, Context; internal/toolinternal/context.go
+Go: internal/context/invocation_context.go, InvocationContext; agent/context.go, Context;
+internal/toolinternal/context.go
 
 `InvocationContext` says where an agent runs: session, branch, scope, mode. It is derived, never changed, when another
 agent starts. `Context` is what callbacks and tools are given: it can write state and artifacts, and collects what it

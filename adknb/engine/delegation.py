@@ -1,7 +1,7 @@
 """Delegation: an agent declared task or single_turn is a tool of its parent.
 
-Go: agent/llmagent/llmagent.go, New, llmAgent.RunNode; internal/llminternal/task_agent_tool.go, single_turn_agent_tool.go,
-finish_task_tool.go
+Go: agent/llmagent/llmagent.go, New, llmAgent.RunNode; internal/llminternal/task_agent_tool.go,
+single_turn_agent_tool.go, finish_task_tool.go
 
 A *task* is a conversation of its own, in the isolation scope named by the call's id: it may ask the user back, over
 several turns, and ends with `finish_task`. A *single_turn* agent is an ordinary tool call on a branch of its own.
@@ -194,8 +194,8 @@ class FinishTask(Tool):
         """Add oneself, and say how a task ends (R8.8)."""
         request.pack_tool(self)
         request.append_instructions(
-            f"Complete the task you were given before anything else; if something is unclear, ask the user. Then call the "
-            f"tool {FINISH_TASK}, alone and without other text."
+            f"Complete the task you were given before anything else; if something is unclear, ask the user. Then call "
+            f"the tool {FINISH_TASK}, alone and without other text."
         )
 
     def run(self, ctx: Context, args: dict[str, Any]) -> dict[str, Any]:

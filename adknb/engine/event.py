@@ -1,9 +1,10 @@
 """Event: one record of a session; and the actions it carries.
 
-Go: session/session.go, Event, EventActions, IsFinalResponse; tool/toolconfirmation/tool_confirmation.go, ToolConfirmation
+Go: session/session.go, Event, EventActions, IsFinalResponse;
+tool/toolconfirmation/tool_confirmation.go, ToolConfirmation
 
-Author, role and ids say different things (seed 000, 二.3): `author` is who ran, `content.role` is what the model protocol
-calls the message (a tool's answer has role `user`), `id` names the event and a call's own id names the call.
+Author, role and ids say different things (seed 000, 二.3): `author` is who ran, `content.role` is what the model
+protocol calls the message (a tool's answer has role `user`), `id` names the event, a call's own id names the call.
 """
 
 from __future__ import annotations

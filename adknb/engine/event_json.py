@@ -149,7 +149,7 @@ def response_from_json(data: Any, where: str = "response") -> LLMResponse:
     known, extra = _split(data, where, {f.name for f in fields(LLMResponse)})
     if extra:
         raise BadData(where, f"unknown field {_join(extra)}")
-    return LLMResponse(**_response_fields(known, where, extra))
+    return LLMResponse(**_response_fields(known, where, None))
 
 
 def event_from_json(data: Any, where: str = "event") -> Event:
@@ -195,6 +195,8 @@ def model_from_json(cls: type[M], data: Any, where: str, extra: dict[str, Any] |
     for _ in range(20):  # each round takes the unknown fields out; nesting is never that deep
         try:
             return cls.model_validate(data)
+        except (AttributeError, TypeError):  # some of google-genai's enums fail before pydantic can say what is wrong
+            raise BadData(where, f"this is no {cls.__name__}") from None
         except ValidationError as error:
             faults = error.errors(include_url=False)
             unknown = [f for f in faults if f["type"] == "extra_forbidden"]
@@ -219,7 +221,7 @@ def _without(data: Any, path: tuple[int | str, ...]) -> Any:
     return {k: (_without(v, tuple(rest)) if k in names else v) for k, v in data.items()}
 
 
-def _response_fields(known: dict[str, Any], where: str, extra: dict[str, Any]) -> dict[str, Any]:
+def _response_fields(known: dict[str, Any], where: str, extra: dict[str, Any] | None) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for name, value in known.items():
         if value is None:
@@ -309,6 +311,8 @@ _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
     shown = repr(value) if isinstance(value, (str, int, float)) else ""
     if len(shown) > 40:
         shown = shown[:37] + "…"

@@ -1,7 +1,7 @@
 """From the calls of one model answer to one tool event.
 
-Go: internal/llminternal/base_flow.go, handleFunctionCalls, callTool, mergeParallelFunctionResponseEvents, mergeEventActions;
-internal/llminternal/functions.go, generateRequestConfirmationEvent
+Go: internal/llminternal/base_flow.go, handleFunctionCalls, callTool, mergeParallelFunctionResponseEvents,
+mergeEventActions; internal/llminternal/functions.go, generateRequestConfirmationEvent
 
 Every call is a task; the platform's task runner decides who runs when; results are placed in the order of the calls.
 A tool's error becomes an answer, so that the model can read it (seed 000, 四.5.4).
@@ -49,7 +49,10 @@ def populate_client_function_call_ids(ctx: InvocationContext, content: types.Con
 
 
 def long_running_ids(content: types.Content | None, tools: dict[str, Any]) -> list[str]:
-    """The ids of the calls whose tool is long-running. Go: internal/llminternal/base_flow.go, findLongRunningFunctionCallIDs"""
+    """The ids of the calls whose tool is long-running.
+
+    Go: internal/llminternal/base_flow.go, findLongRunningFunctionCallIDs
+    """
     return [c.id or "" for c in function_calls_of(content) if (t := tools.get(c.name or "")) and t.is_long_running]
 
 
@@ -122,6 +125,7 @@ def _answer(
         if tool is not None and (tool.is_long_running or tool.is_task):
             return None  # the answer comes later, as a user message
         result = {}
+    actions.compaction = None  # a tool cannot hide history behind a record of its own
     response = types.FunctionResponse(id=function_call.id, name=name, response=result)
     content = types.Content(role="user", parts=[types.Part(function_response=response)])
     return ctx.new_event(content=content, actions=actions)

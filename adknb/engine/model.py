@@ -1,6 +1,7 @@
 """LLM and LLMRequest: the model's side of a step.
 
-Go: model/llm.go, LLM, LLMRequest; internal/utils/utils.go, AppendInstructions; internal/toolinternal/toolutils/toolutils.go, PackTool
+Go: model/llm.go, LLM, LLMRequest; internal/utils/utils.go, AppendInstructions;
+internal/toolinternal/toolutils/toolutils.go, PackTool
 
 `request.config.tools` is what the model is told; `request.tools` is what this process can run. They are two things
 (seed 000, 二.1).

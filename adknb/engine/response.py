@@ -2,7 +2,7 @@
 
 Go: model/llm.go, LLMResponse
 
-An event *is* a response with a place in a session (seed 000, 二.3), so this record stands at the very bottom of the engine.
+An event *is* a response with a place in a session (seed 000, 二.3), so this record stands at the very bottom.
 """
 
 from __future__ import annotations

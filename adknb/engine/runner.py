@@ -9,11 +9,14 @@ its call was stored and the next request sees its answer (seed 000, 三).
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from google.genai import types
 
 from adknb.engine.agent import Agent
+from adknb.engine.compaction import CompactionConfig, CompactionRuntime
+from adknb.engine.compaction.config import prepare
 from adknb.engine.context import ArtifactService, Context, InMemoryArtifactService, InvocationContext, RunConfig
 from adknb.engine.delegation import Delegation, scope_of_message
 from adknb.engine.errors import FlowError, SetupRefused
@@ -31,7 +34,7 @@ class Runner:
     A session that is not there is created, unless `auto_create_session` is off. `compaction` is a CompactionConfig.
 
     Raises:
-        SetupRefused: two agents of the tree have one name.
+        SetupRefused: two agents of the tree have one name, or the compaction cannot be as it is configured.
 
     Go: runner/runner.go, New
     """
@@ -44,7 +47,7 @@ class Runner:
         artifact_service: ArtifactService | None = None,
         plugins: Sequence[Plugin] = (),
         platform: Platform | None = None,
-        compaction: Any = None,
+        compaction: CompactionConfig | None = None,
         auto_create_session: bool = True,
     ) -> None:
         names = [a.name for a in agent.tree()]
@@ -57,7 +60,7 @@ class Runner:
         self.artifact_service: ArtifactService = artifact_service or InMemoryArtifactService()
         self.plugins = list(plugins)
         self.platform = platform or Platform()
-        self.compaction = compaction
+        self.compaction = prepare(compaction, agent)
         self.auto_create_session = auto_create_session
 
     def run(self, message: str | types.Content | None, **options: Any) -> Iterator[Event]:
@@ -114,8 +117,12 @@ class Runner:
                 ctx.private_after = len(session.events)
         try:
             yield from self._run_agent(ctx, given)
+            if ctx.compaction is not None:
+                yield from ctx.compaction.compact_after_run(ctx, partial(self._show_summary, ctx))
         except GeneratorExit:  # the reader has left: the hooks still run, but nobody can stop there
             drain(self._after_run(ctx))
+            if ctx.compaction is not None:
+                ctx.compaction.compact_when_left(ctx, partial(self._show_summary, ctx))
             raise
         except Exception:
             yield from self._after_run(ctx)
@@ -163,8 +170,15 @@ class Runner:
         return stored
 
     def _on_event(self, ctx: InvocationContext, event: Event) -> Steps[Event]:
+        record = event.actions.compaction
         replaced = yield from self._hook(ctx, Seam.ON_EVENT, event, event=event)
-        return event if replaced is None else replaced
+        kept: Event = event if replaced is None else replaced
+        kept.actions.compaction = record  # a plugin cannot hide history behind a record of its own
+        return kept
+
+    def _show_summary(self, ctx: InvocationContext, record: Event) -> Steps[Event | None]:
+        replaced: Event | None = yield from self._hook(ctx, Seam.ON_EVENT, record, event=record)
+        return replaced
 
     def _append_user_event(
         self, ctx: InvocationContext, message: types.Content, scope: str, state_delta: dict[str, Any] | None = None
@@ -195,12 +209,8 @@ class Runner:
                 raise
             return self.session_service.create(self.app_name, user_id, session_id)
 
-    def _compaction_runtime(self) -> Any:
-        if self.compaction is None:
-            return None
-        from adknb.engine.errors import NotBuiltYet
-
-        raise NotBuiltYet("compaction of a session (Runner(compaction=…))")
+    def _compaction_runtime(self) -> CompactionRuntime | None:
+        return None if self.compaction is None else CompactionRuntime(self.compaction, self.session_service)
 
 
 def find_agent_to_run(root: Agent, events: Sequence[Event], message: types.Content | None) -> Agent:

@@ -146,8 +146,8 @@ class FunctionTool(Tool):
         needed = self.require_confirmation
         if needed(args) if callable(needed) else needed:
             ctx.request_confirmation(
-                f"Please approve or reject the call of tool {self.name!r}: answer with a function response that carries "
-                '{"confirmed": true} or {"confirmed": false}.'
+                f"Please approve or reject the call of tool {self.name!r}: answer with a function response that "
+                'carries {"confirmed": true} or {"confirmed": false}.'
             )
             raise ConfirmationRequired(f"tool {self.name!r} requires approval by a person before it runs")
 

@@ -19,7 +19,8 @@ TOKEN = re.compile(r"\{+[^{}]*\}+")
 """One or more `{`, no brace, one or more `}`: all of its braces belong to the token (R3.4)."""
 
 SCOPES = ("app:", "user:", "temp:")
-GO_SPACE = " \t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+GO_SPACE = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go counts as white space around a key."""
 
 
 def instructions(ctx: InvocationContext, request: LLMRequest, flow: Any) -> None:
@@ -74,7 +75,8 @@ def _value_of(ctx: InvocationContext, token: str, which: str) -> str:
         if optional:
             return ""
         raise StateKeyMissing(
-            f"the {which} asks for state key {key!r}, which is not in the session; write {{{key}?}} if it may be missing"
+            f"the {which} asks for state key {key!r}, which is not in the session; "
+            f"write {{{key}?}} if it may be missing"
         )
     value = ctx.session.state[key]
     return "" if value is None else go_value(value)

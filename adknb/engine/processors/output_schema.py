@@ -1,6 +1,7 @@
 """Structured output by a tool, where the model cannot take a schema beside tools.
 
-Go: internal/llminternal/outputschema_processor.go, outputSchemaRequestProcessor, needOutputSchemaProcessor; internal/llminternal/googlellm/variant.go
+Go: internal/llminternal/outputschema_processor.go, outputSchemaRequestProcessor, needOutputSchemaProcessor;
+internal/llminternal/googlellm/variant.go
 
 The answer of `set_model_response` is taken by name only: an error, or another tool of that name, becomes the final
 text just the same (seed 000, 四.6.2).
@@ -65,7 +66,10 @@ def _version(name: str) -> float:
 
 
 class SetModelResponse(Tool):
-    """Takes the final answer as its arguments. Go: internal/llminternal/outputschema_processor.go, setModelResponseTool"""
+    """Takes the final answer as its arguments.
+
+    Go: internal/llminternal/outputschema_processor.go, setModelResponseTool
+    """
 
     name = SET_MODEL_RESPONSE
     description = "Gives the final answer in the required structure. Call it once everything else is done."

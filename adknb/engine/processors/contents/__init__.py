@@ -10,8 +10,8 @@ The history is not sent as it is stored. Between the two stand these passes over
     summaries          does the summary of a compaction stand for it?               13        2.6      summaries.py
     transcription      is it speech? Then it becomes text.                          14        2.5      transcription.py
     orphans            does it answer a call that nobody has made?                  15        2.7      orphans.py
-    latest             is the last event a response? It goes to its call.             16 to 22  2.7      latest.py merge.py
-    history            does each call have its response right behind it?            23 to 26  2.7      history.py
+    latest             is the last event a response? It goes to its call.           16 to 22  2.7      latest.py merge.py
+    history            does each call have its response right behind it?            23 to 26  2.7      history.py merge.py
     emit               copy what is left, without empty parts and made-up ids       27 to 30  2.8      emit.py copies.py
     task input         what is the task of this scope?                              31 to 33  2.3      task_input.py
     continuation turn  does the model have the last word?                           34        2.8      emit.py
@@ -29,6 +29,7 @@ from typing import Any
 from adknb.engine.context import InvocationContext
 from adknb.engine.event import Event
 from adknb.engine.model import LLMRequest
+from adknb.engine.processors.contents.copies import garbage_collection_waits
 from adknb.engine.processors.contents.emit import add_continuation_turn, emit
 from adknb.engine.processors.contents.fates import Added, Assembly, Fate, Ledger, Reason
 from adknb.engine.processors.contents.filter import event_belongs_to_branch, filter_events
@@ -122,6 +123,18 @@ def assemble(
 
     Go: internal/llminternal/contents_processor.go, buildContentsDefault, buildContentsCurrentTurnContextOnly
     """
+    with garbage_collection_waits():
+        return _assemble(events, viewer, passes, private_events, private_after, continuation)
+
+
+def _assemble(
+    events: Sequence[Event],
+    viewer: Viewer,
+    passes: bool,
+    private_events: Sequence[Event],
+    private_after: int,
+    continuation: bool,
+) -> Assembly:
     ledger = Ledger(viewer, len(events))
     records = [record_of(at, event, event.content) for at, event in enumerate(events)]
     records[private_after:private_after] = [record_of(~at, e, e.content) for at, e in enumerate(private_events)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from google.genai import types
 
 from adknb.engine.processors.contents.copies import (
-    copy_part,
-    is_set,
+    copy_set_parts,
     new_content,
     remove_client_function_call_ids,
     text_part,
@@ -31,7 +30,7 @@ def emit(records: list[Record], ledger: Ledger) -> list[types.Content]:
     """
     contents = []
     for record in records:
-        parts = [copy_part(part) for part in record.parts if is_set(part)]
+        parts = copy_set_parts(record.parts)
         if record.calls or record.responses:
             remove_client_function_call_ids(parts)
         if parts:

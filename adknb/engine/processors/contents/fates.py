@@ -117,8 +117,9 @@ class Ledger:
         """Call id -> position of the first event with that call: anywhere in the session, seen by the viewer or not."""
         known: dict[str, int] = {}
         for record in self.all:
-            for call_id in record.calls:
-                known.setdefault(call_id, record.at)
+            if record.calls:
+                for call_id in record.calls:
+                    known.setdefault(call_id, record.at)
         return known
 
     def note(self, at: int, kind: str, because: Because, *args: object) -> None:
@@ -140,41 +141,44 @@ class Ledger:
 
     def fates(self) -> list[Fate]:
         """One fate for each event of the session, in order."""
-        where: dict[int, list[int]] = {}
+        where: dict[int, tuple[int, ...]] = {}
         for index, record in enumerate(self.sent):
             for at in record.stems if record is not None else ():
-                where.setdefault(at, []).append(index)
+                where[at] = (*where[at], index) if at in where else (index,)
         kept = (AS_IT_IS.fill([self.viewer.agent_name]),)
         return [self._fate(at, where, kept) for at in range(self.event_count)]
 
-    def _fate(self, at: int, where: dict[int, list[int]], kept: tuple[Reason, ...]) -> Fate:
+    def _fate(self, at: int, where: dict[int, tuple[int, ...]], kept: tuple[Reason, ...]) -> Fate:
+        contents = where.get(at, ())
+        sent = [record for record in map(self.sent.__getitem__, contents) if record is not None]
         notes = self.notes.get(at, [])
-        contents = where.get(at, [])
         if contents:
-            kind = self._kind(notes, contents)
-        elif contents := sorted({index for by in self.covered.get(at, ()) for index in where.get(by, [])}):
-            kind = SUMMARISED
+            kind = _kind_of_sent(sent, notes) if notes else KEPT
+        elif covered := sorted({index for by in self.covered.get(at, ()) for index in where.get(by, ())}):
+            kind, contents = SUMMARISED, tuple(covered)
         else:
             kind = LEFT_OUT
-        deciding = [note for note in notes if note[0] == kind]
-        if kind == LEFT_OUT:
-            deciding.reverse()  # the last pass that dropped it had the last word
-        others = [note for note in notes if note[0] != kind]
-        reasons = tuple(because.fill(args) for _, because, args in deciding + others) or kept
-        return Fate(at, kind, reasons + self._ids_taken_off(at, contents), tuple(contents))
+        reasons = _reasons(kind, notes) if notes else kept
+        made_up = dict.fromkeys(i for r in sent for i in (*r.calls, *r.responses) if i.startswith(CLIENT_ID_PREFIX))
+        if made_up:
+            reasons = (*reasons, MADE_UP_IDS.fill([tuple(made_up)]))
+        return Fate(at, kind, reasons, contents)
 
-    def _kind(self, notes: list[Note], contents: list[int]) -> str:
-        if any(len(record.stems) > 1 for record in map(self.sent.__getitem__, contents) if record is not None):
-            return MERGED
-        noted = {kind for kind, _, _ in notes}
-        return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)
 
-    def _ids_taken_off(self, at: int, contents: list[int]) -> tuple[Reason, ...]:
-        ids: dict[str, None] = {}
-        for record in map(self.sent.__getitem__, contents):
-            if record is not None and at in record.stems:
-                ids.update((i, None) for i in record.calls + record.responses if i.startswith(CLIENT_ID_PREFIX))
-        return (MADE_UP_IDS.fill([tuple(ids)]),) if ids else ()
+def _kind_of_sent(sent: list[Record], notes: list[Note]) -> str:
+    if any(record.shared_by and len(record.shared_by) > 1 for record in sent):
+        return MERGED
+    noted = {kind for kind, _, _ in notes}
+    return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)
+
+
+def _reasons(kind: str, notes: list[Note]) -> tuple[Reason, ...]:
+    """The reasons that decided first. Of several passes that dropped an event, the last had the last word."""
+    deciding = [note for note in notes if note[0] == kind]
+    others = [note for note in notes if note[0] != kind]
+    if kind == LEFT_OUT:
+        deciding.reverse()
+    return tuple(because.fill(args) for _, because, args in deciding + others)
 
 
 @dataclass

@@ -1,12 +1,11 @@
 """The filter: who sees which events (R5.5 to R5.8; seed 000, 四.2.2, 2.3 and 2.5).
 
-Four questions, in order. The first that says no decides; the others that say no are noted behind it, so that a reader
-learns at once that changing the branch alone would not bring an event back.
+The first refusal decides; the others are noted behind it, so that a reader learns at once that another branch alone
+would not bring an event back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from adknb.engine.processors.contents.fates import ALSO, LEFT_OUT, Because, Ledger, Plain
@@ -31,70 +30,67 @@ def filter_events(records: list[Record], viewer: Viewer, ledger: Ledger) -> list
     """
     seen = []
     for record in records:
-        for question in QUESTIONS:
-            refusal = question(record, viewer, ledger)
-            if refusal is not None:
-                _note(record, question, refusal, viewer, ledger)
-                break
+        refusals = refusals_of(record, viewer, ledger)
+        if refusals:
+            for refusal in refusals:
+                ledger.note(record.at, LEFT_OUT if refusal is refusals[0] else ALSO, *refusal)
         else:
             seen.append(record)
     return seen
 
 
-def _note(record: Record, asked: Question, refusal: Refusal, viewer: Viewer, ledger: Ledger) -> None:
-    ledger.note(record.at, LEFT_OUT, *refusal)
-    for question in QUESTIONS[QUESTIONS.index(asked) + 1 :]:
-        further = question(record, viewer, ledger)
-        if further is not None:
-            ledger.note(record.at, ALSO, *further)
+def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> list[Refusal]:
+    """What keeps an event from a viewer; empty if nothing does.
 
-
-def has_content(record: Record, viewer: Viewer, ledger: Ledger) -> Refusal | None:
-    """R5.5: a role and parts; or a transcription, even an empty one; or a usable summary. Parts may still be empty."""
-    if record.role and record.parts:
-        return None
+    R5.5  It needs a role and parts (which may still be empty), or a transcription, even an empty one, or a summary.
+    R5.6  A child sees its parents' history; siblings do not see each other.
+    R5.7  Scopes are compared as they are: the empty scope sees the empty scope only.
+    R5.8  An event that asks for a confirmation or credential, or answers, goes whole: its texts and other calls too.
+    """
     event = record.event
-    if event.input_transcription is not None or event.output_transcription is not None or has_usable_summary(record):
-        return None
-    missing = "there is none" if event.content is None else "its role is empty" if record.parts else "it has no parts"
-    return NO_CONTENT, Plain(missing)
+    refusals: list[Refusal] = []
+    if not (record.role and record.parts) and not _shows_without_content(record):
+        refusals.append((NO_CONTENT, _missing(record)))
+    if event.branch != viewer.branch and not event_belongs_to_branch(viewer.branch, event.branch):
+        refusals.append((OTHER_BRANCH, event.branch, viewer.branch, viewer.branch, event.branch + "."))
+    if event.isolation_scope != viewer.isolation_scope:
+        refusals.append(_other_scope(event.isolation_scope, viewer, ledger))
+    if (record.calls or record.responses) and (protocol := _protocol_names(record)):
+        refusals.append((PROTOCOL, protocol))
+    return refusals
 
 
-def on_visible_branch(record: Record, viewer: Viewer, ledger: Ledger) -> Refusal | None:
-    """R5.6: a child sees its parents' history, siblings do not see each other."""
-    branch = record.event.branch
-    if event_belongs_to_branch(viewer.branch, branch):
-        return None
-    return OTHER_BRANCH, branch, viewer.branch, viewer.branch, branch + "."
+def _shows_without_content(record: Record) -> bool:
+    event = record.event
+    transcribed = event.input_transcription is not None or event.output_transcription is not None
+    return transcribed or has_usable_summary(record)
 
 
-def in_exact_scope(record: Record, viewer: Viewer, ledger: Ledger) -> Refusal | None:
-    """R5.7: scopes are compared as they are; the empty scope sees the empty scope only."""
-    scope = record.event.isolation_scope
-    if scope == viewer.isolation_scope:
-        return None
+def _missing(record: Record) -> Plain:
+    if record.event.content is None:
+        return Plain("there is none")
+    return Plain("its role is empty" if record.parts else "it has no parts")
+
+
+def _other_scope(scope: str, viewer: Viewer, ledger: Ledger) -> Refusal:
+    """R5.7, with the event whose call has opened the scope, if there is one."""
     named = scope or viewer.isolation_scope
     opened = ledger.known_calls.get(named)
     where = Plain("" if opened is None else f"; {named!r} is a call of event {opened}")
     return OTHER_SCOPE, scope, viewer.isolation_scope, where
 
 
-def no_protocol(record: Record, viewer: Viewer, ledger: Ledger) -> Refusal | None:
-    """R5.8: an event that asks for a confirmation or credential, or answers, goes whole: its texts and other calls too.
+def _protocol_names(record: Record) -> tuple[str, ...]:
+    """The names that make an event one of the protocol.
 
     Go: internal/llminternal/contents_processor.go, shouldExcludeEvent
     """
-    if not (record.calls or record.responses):
-        return None
+    names: tuple[str, ...] = ()
     for part in record.parts:
         for what in (part.function_call, part.function_response) if part is not None else ():
-            if what is not None and what.name in PROTOCOL_NAMES:
-                return PROTOCOL, what.name
-    return None
-
-
-Question = Callable[[Record, Viewer, Ledger], Refusal | None]
-QUESTIONS: tuple[Question, ...] = (has_content, on_visible_branch, in_exact_scope, no_protocol)
+            if what is not None and what.name in PROTOCOL_NAMES and what.name not in names:
+                names += (what.name,)
+    return names
 
 
 def event_belongs_to_branch(viewer_branch: str, event_branch: str) -> bool:

@@ -42,7 +42,7 @@ def convert_foreign_event(record: Record) -> Record:
     Calls and responses become text, so they pair with nothing any more; ids, thought marks, signatures, transcriptions
     and the compaction record of the event do not survive (R5.12).
     """
-    return Record(record.at, record.event, "user", list(_in_words(record)))
+    return Record(record.at, record.event, "user", list(_in_words(record)), reworded=True)
 
 
 def _in_words(record: Record) -> Iterator[types.Part | None]:

@@ -30,12 +30,14 @@ def rearrange_for_function_responses_in_history(records: list[Record], viewer: V
     """
     if len(records) < 2:
         return records
-    answers = {call_id: index for index, record in enumerate(records) for call_id in record.responses}
-    if not answers:
+    answering = [index for index, record in enumerate(records) if record.responses]
+    if not answering:
         return records
+    answers = {call_id: index for index in answering for call_id in records[index].responses}
     out: list[Record] = []
     tail: list[Record] = []
-    callers: dict[int, list[int]] = {}
+    callers: Callers = {}
+    in_order = 0
     for index, record in enumerate(records):
         if record.responses:
             continue
@@ -48,9 +50,11 @@ def rearrange_for_function_responses_in_history(records: list[Record], viewer: V
             pair.append(merge_function_response_events([records[i] for i in found], STAGE, ledger))
         for i in found:
             callers.setdefault(i, []).append(index)
+        in_order += found == [index + 1]
         (tail if len(records) - 1 in found else out).extend(pair)
-    _note_responses(records, answers, callers, ledger)
-    _note_calls_at_the_end(records, callers, ledger)
+    if in_order < len(answering):
+        _note_responses(records, answers, callers, ledger)
+        _note_calls_at_the_end(records, callers, ledger)
     return out + tail
 
 

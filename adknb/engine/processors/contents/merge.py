@@ -37,9 +37,8 @@ def merge_function_response_events(records: list[Record], stage: str, ledger: Le
                 place[call_id] = len(parts)
                 parts.append(part)
                 owners.append(owner)
-    merged = base.with_parts(
-        parts, stems=tuple(dict.fromkeys(o for p, o in zip(parts, owners, strict=True) if is_set(p)))
-    )
+    merged = base.with_parts(parts)
+    merged.shared_by = tuple(dict.fromkeys(owner for part, owner in zip(parts, owners, strict=True) if is_set(part)))
     merged.owners = owners
     _note(merged, replaced, stage, ledger)
     return merged

@@ -47,81 +47,65 @@ NO_IDS: tuple[str, ...] = ()
 class Record:
     """One item of the working list.
 
-    `at` is the position of the event it stands for; `stems` are the positions of all events that have a part in it
-    (more than one after a merge, and then `owners` says whose each part is). A position below 0 is an event that only
-    this run sees (R5.33).
-    `calls` and `responses` are the ids of its function calls and responses, `""` where there is none; `heard` and
-    `spoken` are the texts of its transcriptions; `compaction` is the record that the event carries, if any.
+    `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33).
+    `calls` and `responses` are the ids of its function calls and responses, `""` where there is none.
+    `reworded` says that of the event itself only author, branch and time are left (R5.12).
     """
 
-    __slots__ = (
-        "at",
-        "calls",
-        "compaction",
-        "event",
-        "heard",
-        "owners",
-        "parts",
-        "responses",
-        "role",
-        "spoken",
-        "stems",
-    )
+    __slots__ = ("at", "calls", "event", "owners", "parts", "responses", "reworded", "role", "shared_by")
 
-    def __init__(
-        self,
-        at: int,
-        event: Event,
-        role: str | None,
-        parts: Parts,
-        calls: tuple[str, ...] = NO_IDS,
-        responses: tuple[str, ...] = NO_IDS,
-        stems: tuple[int, ...] | None = None,
-    ) -> None:
+    def __init__(self, at: int, event: Event, role: str | None, parts: Parts, reworded: bool = False) -> None:
         self.at = at
         self.event = event
         self.role = role
         self.parts = parts
+        self.reworded = reworded
+        self.shared_by: tuple[int, ...] | None = None
+        self.owners: list[int] | None = None
+        """Whose each part is, after a merge."""
+        calls = responses = NO_IDS
+        for part in parts:
+            if part is not None:
+                if part.function_call is not None:
+                    calls += (part.function_call.id or "",)
+                if part.function_response is not None:
+                    responses += (part.function_response.id or "",)
         self.calls = calls
         self.responses = responses
-        self.stems = stems or (at,)
-        self.owners: list[int] | None = None
-        self.heard = self.spoken = ""
-        self.compaction: EventCompaction | None = None
 
     def __repr__(self) -> str:
         return f"Record({self.at}, {self.role}, {kind_of(self)})"
 
-    def with_parts(self, parts: Parts, stems: tuple[int, ...] | None = None) -> Record:
+    @property
+    def stems(self) -> tuple[int, ...]:
+        """The positions of all events that it holds something of: more than one after a merge."""
+        return self.shared_by or (self.at,)
+
+    @property
+    def heard(self) -> str:
+        """The text of the event's input transcription."""
+        heard = None if self.reworded else self.event.input_transcription
+        return (heard.text or "") if heard is not None else ""
+
+    @property
+    def spoken(self) -> str:
+        """The text of the event's output transcription."""
+        spoken = None if self.reworded else self.event.output_transcription
+        return (spoken.text or "") if spoken is not None else ""
+
+    @property
+    def compaction(self) -> EventCompaction | None:
+        """The compaction record that the event carries."""
+        return None if self.reworded else self.event.actions.compaction
+
+    def with_parts(self, parts: Parts) -> Record:
         """The same event with other parts."""
-        changed = Record(self.at, self.event, self.role, parts, *ids_of(parts), stems or self.stems)
-        changed.heard, changed.spoken, changed.compaction = self.heard, self.spoken, self.compaction
-        return changed
+        return Record(self.at, self.event, self.role, parts, self.reworded)
 
 
 def record_of(at: int, event: Event, content: types.Content | None) -> Record:
     """A record of an event that shows this content: its own, or the summary it carries."""
-    role, parts = (content.role, content.parts or ()) if content is not None else (None, ())
-    record = Record(at, event, role, parts, *ids_of(parts))
-    record.compaction = event.actions.compaction
-    if event.input_transcription is not None:
-        record.heard = event.input_transcription.text or ""
-    if event.output_transcription is not None:
-        record.spoken = event.output_transcription.text or ""
-    return record
-
-
-def ids_of(parts: Parts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ids of the function calls and of the function responses, `""` for a missing one."""
-    calls = responses = NO_IDS
-    for part in parts:
-        if part is None:
-            continue
-        if part.function_call is not None:
-            calls += (part.function_call.id or "",)
-        if part.function_response is not None:
-            responses += (part.function_response.id or "",)
-    return calls, responses
+    return Record(at, event, None, ()) if content is None else Record(at, event, content.role, content.parts or ())
 
 
 class Snapshot(NamedTuple):

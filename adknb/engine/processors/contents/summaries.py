@@ -6,11 +6,8 @@ which earlier events the summary stands for.
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
-from collections.abc import Iterator
-
-from adknb.engine.event import Event, EventCompaction
+from adknb.engine.compaction.coverage import Coverage, covers_all_of
+from adknb.engine.event import EventCompaction
 from adknb.engine.processors.contents.fates import KEPT, LEFT_OUT, MOVED, SUMMARISED, Because, Ledger
 from adknb.engine.processors.contents.filter import has_usable_summary
 from adknb.engine.processors.contents.records import Record, Viewer, record_of
@@ -32,16 +29,17 @@ def apply_summaries(records: list[Record], viewer: Viewer, ledger: Ledger) -> li
 
     Go: internal/compactioninternal/apply.go, Apply
     """
-    if all(record.compaction is None for record in records):
+    if not viewer.compaction or all(record.compaction is None for record in records):
         return records
     return _recover_calls(_substitute(records, ledger), records, ledger)
 
 
 def _substitute(records: list[Record], ledger: Ledger) -> list[Record]:
     """Go: internal/compactioninternal/apply.go, substituteSummaries"""
-    cover = _Cover(_surviving(records, ledger))
+    survivors = _surviving(records, ledger)
+    cover = Coverage(survivors)
     covered_by = [[] if record.compaction else list(cover.of(i, record.event)) for i, record in enumerate(records)]
-    stands_for: dict[int, list[int]] = {index: [] for index in cover.kept}
+    stands_for: dict[int, list[int]] = {index: [] for index in survivors}
     for index, by in enumerate(covered_by):
         for keeper in by:
             stands_for[keeper].append(index)
@@ -90,56 +88,12 @@ def _surviving(records: list[Record], ledger: Ledger) -> dict[int, EventCompacti
     open_ones: dict[int, EventCompaction] = {}
     for index, compaction in usable:
         open_ones = {i: c for i, c in open_ones.items() if c.end_timestamp >= compaction.start_timestamp}
-        by = next((i for i, c in open_ones.items() if _covers_all_of(c, compaction)), None)
+        by = next((i for i, c in open_ones.items() if covers_all_of(c, compaction)), None)
         if by is None:
             survivors[index] = open_ones[index] = compaction
         else:
             ledger.note(records[index].at, LEFT_OUT, SUBSUMED, records[by].at)
     return survivors
-
-
-def _covers_all_of(wide: EventCompaction, narrow: EventCompaction) -> bool:
-    """Whether one range holds the other and excludes nothing in it that the other does not exclude too.
-
-    Go: internal/compactioninternal/window.go, coversAllOf
-    """
-    if wide.start_timestamp > narrow.start_timestamp or wide.end_timestamp < narrow.end_timestamp:
-        return False
-    inside = {_name(*e) for e in wide.excluded if narrow.start_timestamp <= e[1] <= narrow.end_timestamp}
-    return not inside or inside <= {_name(*e) for e in narrow.excluded}
-
-
-class _Cover:
-    """Which of the surviving records cover an event; found by its time, not by asking every record."""
-
-    def __init__(self, survivors: dict[int, EventCompaction]) -> None:
-        self.kept = survivors
-        self.by_start = sorted(survivors.items(), key=lambda kept: kept[1].start_timestamp)
-        self.starts = [compaction.start_timestamp for _, compaction in self.by_start]
-        self.excluded = {index: {_name(*e) for e in compaction.excluded} for index, compaction in survivors.items()}
-        self.latest_end: list[float] = []
-        """The latest end of this range and all that start before it."""
-        for _, compaction in self.by_start:
-            self.latest_end.append(max([compaction.end_timestamp, *self.latest_end[-1:]]))
-
-    def of(self, index: int, event: Event) -> Iterator[int]:
-        """The records that stand later in the list, hold the event's time and do not exclude it (compaction.md 9.4)."""
-        at = bisect_right(self.starts, event.timestamp) - 1
-        while at >= 0 and self.latest_end[at] >= event.timestamp:
-            keeper, compaction = self.by_start[at]
-            if index < keeper and event.timestamp <= compaction.end_timestamp:
-                excluded = self.excluded[keeper]
-                if not excluded or _name(event.invocation_id, event.timestamp) not in excluded:
-                    yield keeper
-            at -= 1
-
-
-def _name(invocation_id: str, timestamp: float) -> tuple[str, int]:
-    """How an exclusion names an event: invocation, and time cut to the microsecond, which every store keeps.
-
-    A float of today's size is right to about a quarter of one, so that a time exactly on it may read a little less.
-    """
-    return invocation_id, math.floor(timestamp * 1e6 + 0.125)
 
 
 def _recover_calls(shown: list[Record], source: list[Record], ledger: Ledger) -> list[Record]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from google.genai import types
 
 from adknb.engine.go_text import go_json
-from adknb.engine.processors.contents.copies import copy_part, new_content, text_part
+from adknb.engine.processors.contents.copies import copy_record, new_content, text_part
 from adknb.engine.processors.contents.fates import ALSO, Because, Ledger, said
 from adknb.engine.processors.contents.records import Record
 
@@ -40,7 +40,7 @@ def task_input(ledger: Ledger) -> tuple[types.Content, str] | None:
         why = f"the arguments of the call {viewer.isolation_scope!r} of {said(record.at)} are the task of this scope"
         ledger.note(record.at, ALSO, SET_THE_TASK, viewer.isolation_scope)
     elif viewer.user_content is not None and viewer.user_content.parts:
-        parts = [copy_part(part) for part in viewer.user_content.parts if part is not None]
+        parts = [copy_record(part) for part in viewer.user_content.parts if part is not None]
         why = f"no visible call {viewer.isolation_scope!r} has arguments, so the message of this run is its task"
     else:
         return None

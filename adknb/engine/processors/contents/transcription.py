@@ -27,7 +27,7 @@ def join_transcriptions(records: list[Record], viewer: Viewer, ledger: Ledger) -
 
     Go: internal/llminternal/contents_processor.go, buildContentsDefaultWithCallSource
     """
-    if not any(record.heard or record.spoken for record in records):
+    if all(record.parts for record in records):
         return records
     heard, spoken = _Pending("user"), _Pending("model")
     out = []
@@ -71,6 +71,7 @@ class _Pending:
             if len(stems) > 1:
                 ledger.note(at, MERGED, JOINED, tuple(other for other in stems if other != at))
         last = self.pieces[-1]
-        joined = Record(last.at, last.event, self.role, [text_part(self.text)], stems=stems)
+        joined = Record(last.at, last.event, self.role, [text_part(self.text)], reworded=True)
+        joined.shared_by = stems
         self.pieces, self.text = [], ""
         return joined

@@ -25,7 +25,7 @@ def collect(records: list[Record], viewer: Viewer, ledger: Ledger) -> list[Recor
     if not viewer.compaction:
         counted = []
         for record in records:
-            if record.compaction is None:
+            if record.event.actions.compaction is None:
                 counted.append(record)
             else:
                 ledger.left_out(record, COMPACTION_OFF)

@@ -1,0 +1,122 @@
+"""The command line: `adknb trace | open | lab`.
+
+Exit status: 0 fine, 1 a difference, 2 bad input (one line on stderr, no traceback), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; gives the exit status. Bad usage raises SystemExit(2), as argparse does."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")  # scenarios speak Chinese, whatever the terminal's locale
+    parser = _parser()
+    options, others = parser.parse_known_args(argv)
+    if others and options.command != "lab":
+        parser.error(f"unknown: {' '.join(others)}")
+    options.others = others
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return BAD_INPUT
+    from adknb.engine.errors import AdknbError
+
+    try:
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
+    except AdknbError as error:
+        print(f"adknb: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:  # whoever read us has seen enough: `adknb trace … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python's own last flush is quiet too
+        return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    from adknb import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="adknb", description="Step through one turn of an LLM agent: ADK's Flow, paused at every stage."
+    )
+    parser.add_argument("--version", action="version", version=f"adknb {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    trace = commands.add_parser("trace", help="run scenarios to their end; print one JSON trace a line")
+    trace.add_argument("files", nargs="+", metavar="FILE", help="a .jsonl or .json file of scenarios, or - for stdin")
+    trace.set_defaults(run=_trace)
+
+    opened = commands.add_parser("open", help="read a session file; explain what the model saw at an event")
+    opened.add_argument("file", metavar="FILE", help="an ADK session as JSON")
+    opened.add_argument("--event", type=_event, metavar="N|ID", help="the event, by its 0-based position or its id")
+    opened.add_argument("--agent", metavar="NAME", help="the agent that was asked (default: the event's author)")
+    opened.set_defaults(run=_open)
+
+    lab = commands.add_parser(
+        "lab",
+        help="open a notebook in JupyterLab, paused at its first stop",
+        epilog="Other options go to JupyterLab, written with =: --port=8890",
+    )
+    lab.add_argument("notebook", nargs="?", metavar="NOTEBOOK", help="which notebook (default: the first)")
+    lab.set_defaults(run=_lab)
+    return parser
+
+
+def _event(text: str) -> int | str:
+    """A position if it is a number, else an id."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _trace(options: argparse.Namespace) -> int:
+    """Everything is read and checked before anything runs."""
+    from adknb.scenarios import load, trace
+    from adknb.scenarios.trace import UNBUILT
+
+    for scenario in [scenario for file in options.files for scenario in load(file)]:
+        done = trace(scenario)
+        print(as_line(done))
+        for entry in done["trace"]:
+            if entry.get("where") == UNBUILT:
+                print(f"adknb: {done['name']}: not built yet: {entry['note']}", file=sys.stderr)
+    return OK
+
+
+def as_line(value: Any) -> str:
+    """JSON in one line, in UTF-8 as it is; escaped where a text is no Unicode (half a surrogate pair)."""
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return line
+
+
+def _open(options: argparse.Namespace) -> int:
+    from adknb.files.cli import main_open
+
+    return int(main_open(options.file, options.event, options.agent))
+
+
+def _lab(options: argparse.Namespace) -> int:
+    from adknb.lab import main as main_lab
+
+    return main_lab(options.notebook, options.others)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Reading scenario files: all of a file is checked before anything runs.
+
+What is not in the vocabulary, a value of the wrong kind or a missing name is one BadData with file, line and JSON path:
+
+    scenarios.jsonl:12: agent.tools[0].runs[1].retrun: unknown field; known: …; did you mean 'return'?
+
+Source: golden/README.md; the vocabulary is in vocabulary.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from adknb.engine.errors import BadData
+from adknb.scenarios.kinds import Place
+from adknb.scenarios.vocabulary import SCENARIO
+
+DEEPEST = 100
+"""What is nested deeper is refused: copying and writing it would overrun Python's stack."""
+
+
+def check(scenario: Any, where: str = "scenario") -> dict[str, Any]:
+    """Check one scenario against the whole vocabulary and give it back.
+
+    Raises:
+        BadData: at the first fault, with `where` and the JSON path.
+    """
+    return _check(scenario, Place(where))
+
+
+def _check(scenario: Any, place: Place) -> dict[str, Any]:
+    if _is_deeper(scenario, DEEPEST):
+        place.refuse(f"nested more than {DEEPEST} levels deep")
+    steps = _to_a_number_out_of_range(scenario)
+    if steps is not None:
+        place.at(*steps).refuse("a number that no 64-bit float can hold")
+    SCENARIO.check(scenario, place)
+    return scenario  # type: ignore[no-any-return]
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and objects stand inside each other more than so many times; a loop of them does too."""
+    row = [value]
+    for _ in range(levels + 1):
+        row = [
+            inner for v in row if isinstance(v, (dict, list)) for inner in (v.values() if isinstance(v, dict) else v)
+        ]
+        if not row:
+            return False
+    return True
+
+
+def _to_a_number_out_of_range(value: Any) -> tuple[str | int, ...] | None:
+    """The path to a number beyond a float's range, which Go's JSON reader refuses; None if there is none."""
+    if isinstance(value, (int, float)):
+        return () if abs(value) > sys.float_info.max else None
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        steps = _to_a_number_out_of_range(item)
+        if steps is not None:
+            return (step, *steps)
+    return None
+
+
+def load(path: str | Path) -> list[dict[str, Any]]:
+    """Read a scenario file and check all of it: `.jsonl` one object a line, `.json` one object or a list, `-` stdin.
+
+    Standard input and files of other names may be either.
+
+    Raises:
+        BadData: the file cannot be read, is not JSON, or a scenario is not as it should be.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    text = _read(path, name)
+    suffix = Path(str(path)).suffix
+    by_line = suffix == ".jsonl" or (suffix != ".json" and _is_by_line(text))
+    scenarios = [_check(value, place) for place, value in (_lines if by_line else _whole)(text, name)]
+    if not scenarios:
+        raise BadData(name, "no scenario in it")
+    return scenarios
+
+
+def _read(path: str | Path, name: str) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise BadData(name, f"cannot be read: {error.strerror or error}") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadData(f"{name}:{line}", f"not UTF-8 (byte {error.start} of the file)") from None
+
+
+def _is_by_line(text: str) -> bool:
+    """Whether the first line that is not empty is JSON by itself, and more follows."""
+    first, _, rest = text.lstrip().partition("\n")
+    try:
+        json.loads(first)
+    except ValueError:
+        return False
+    return bool(rest.strip())
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[Place, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 as it is
+        if line.strip():
+            yield Place(f"{name}:{number}"), _parse(line, name, number)
+
+
+def _whole(text: str, name: str) -> Iterator[tuple[Place, Any]]:
+    if not text.strip():
+        return
+    value = _parse(text, name, 1)
+    if not isinstance(value, list):
+        yield Place(name), value
+        return
+    for i, item in enumerate(value):
+        yield Place(name).at(i), item
+
+
+def _parse(text: str, name: str, line: int) -> Any:
+    def twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            keys = [key for key, _ in pairs]
+            double = next(key for key in keys if keys.count(key) > 1)
+            raise BadData(f"{name}:{line}", f"{double!r} stands twice in one object")
+        return made
+
+    def constant(word: str) -> NoReturn:
+        raise BadData(f"{name}:{line}", f"{word} is no JSON number")
+
+    try:
+        return json.loads(text, object_pairs_hook=twice, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        more = "; for one object a line call the file .jsonl" if error.msg == "Extra data" and error.lineno > 1 else ""
+        place = f"{name}:{line + error.lineno - 1}:{error.colno}"
+        raise BadData(place, f"not JSON: {error.msg[0].lower()}{error.msg[1:]}{more}") from None
+    except RecursionError:
+        raise BadData(f"{name}:{line}", "nested too deeply") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise BadData(f"{name}:{line}", str(error)) from None
