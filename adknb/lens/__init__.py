@@ -1,0 +1,1 @@
+"""The lens: explanations as plain data. Pure functions, nothing is drawn here."""

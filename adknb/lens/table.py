@@ -132,6 +132,11 @@ def event_notes(event: Event) -> list[str]:
     return notes
 
 
+def unread_fields(event: Event) -> dict[str, Any]:
+    """The event's fields that adknb does not know and that hold something, by path."""
+    return {path: value for path, value in event.extra.items() if value not in (None, "", [], {}, False)}
+
+
 def turns(events: Iterable[Event]) -> list[int]:
     """For each event the turn it belongs to, from 1.
 

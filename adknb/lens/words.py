@@ -31,13 +31,7 @@ def shorten(text: str, width: int) -> str:
     """The text in at most `width` cells, an ellipsis standing for what is cut off."""
     if cells(text) <= width:
         return text
-    kept, used = [], 0
-    for c in text:
-        used += _cell(c)
-        if used > width - 1:
-            break
-        kept.append(c)
-    return "".join(kept).rstrip() + ELLIPSIS
+    return _head(text, width - 1).rstrip() + ELLIPSIS
 
 
 def fit(texts: list[str], width: int) -> str:
@@ -46,7 +40,9 @@ def fit(texts: list[str], width: int) -> str:
     So a call behind a long sentence is still seen. What does not fit even so is counted.
     """
     gap = "  "
-    shown = texts[: max(1, (width + len(gap)) // 18)]
+    if cells(gap.join(texts)) <= width:
+        return gap.join(texts)
+    shown = texts[: max(1, (width + len(gap)) // 10)]
     more = f"{gap}+{len(texts) - len(shown)} more" if len(shown) < len(texts) else ""
     room = width - len(more) - len(gap) * (len(shown) - 1)
     shares: dict[int, int] = {}
@@ -69,13 +65,17 @@ def cells(text: str) -> int:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """A sentence on lines of at most `width` cells, broken at blanks; a longer word stands alone."""
+    """A sentence on lines of at most `width` cells, broken at blanks; a word that is longer is cut into pieces."""
     lines: list[str] = []
     for word in text.split():
         if lines and cells(lines[-1]) + 1 + cells(word) <= width:
             lines[-1] += " " + word
-        else:
-            lines.append(word)
+            continue
+        while cells(word) > width:
+            piece = _head(word, width)
+            lines.append(piece)
+            word = word[len(piece) :]
+        lines.append(word)
     return lines or [""]
 
 
@@ -99,6 +99,16 @@ def named(noun: str, numbers: Iterable[int]) -> str:
     """Positions with what they are positions of: [3] -> "event 3"; [3, 4, 5] -> "events 3–5"."""
     numbers = list(numbers)
     return f"{noun}{'' if len(numbers) == 1 else 's'} {positions(numbers)}"
+
+
+def _head(text: str, width: int) -> str:
+    """As much of the text as `width` cells hold, one character at least."""
+    used = 0
+    for i, c in enumerate(text):
+        used += _cell(c)
+        if used > width:
+            return text[: max(i, 1)]
+    return text
 
 
 def _cell(c: str) -> int:

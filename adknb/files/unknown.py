@@ -1,0 +1,86 @@
+"""What a recorded session cannot tell about a request: one plain sentence each, and only those that apply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adknb.engine.event import Event, function_calls_of, function_responses_of
+from adknb.files.delegates import Seed
+from adknb.files.whose import Question, is_model_event
+from adknb.lens.table import has_content
+from adknb.lens.words import named, one_line
+
+
+def what_the_file_cannot_tell(
+    events: Sequence[Event], earlier: Sequence[Event], question: Question, seed: Seed | None
+) -> list[str]:
+    """The gaps between the rebuilt contents and the request that was sent: this file's first, then the usual ones.
+
+    Example: ["include_contents of desk: taken as unset, …", "The system instruction, the tools and the settings …"]
+    """
+    agent = one_line(question.agent, 60)
+    unknown = [*_ids(earlier), *_beginning(earlier), *_compaction(events)]
+    if question.scope:
+        unknown.append(f"The mode of {agent}: taken as task, since its events stand in scope {question.scope!r}.")
+    shown = "it sees its own run only; with `default` it sees" if seed is not None else "it sees"
+    unknown.append(
+        f"include_contents of {agent}: taken as unset, so {shown} the whole history"
+        + ("." if seed is not None else "; with `none` it sees the current turn only.")
+    )
+    unknown.append(
+        f"The system instruction, the tools and the settings of {agent}, and what callbacks or plugins changed on the "
+        "way to the model: the file holds no agent definition."
+    )
+    if not question.answered:
+        unknown += _next_call(events, question)
+    return [one_line(sentence) for sentence in unknown]
+
+
+def _compaction(events: Sequence[Event]) -> list[str]:
+    records = [i for i, e in enumerate(events) if e.actions.compaction is not None]
+    if not records:
+        return []
+    said = [f"Whether compaction was on: taken so, for the file holds summary records ({named('event', records)})."]
+    if any(not e.timestamp for e in events):
+        said.append("What the summaries cover: it goes by time, and some events have none.")
+    return said
+
+
+def _ids(earlier: Sequence[Event]) -> list[str]:
+    """Calls without ids: ADK gives every call one, so the export may have lost them, and then it misleads."""
+    bare = [i for i, e in enumerate(earlier) if any(not call.id for call in function_calls_of(e.content))]
+    if len(bare) < 2:
+        return []
+    return [
+        f"Whether the calls in {named('event', bare)} had ids when this ran: the file has none. As it stands, "
+        "calls without an id all show the last answer without an id (R5.25); with ids each shows its own."
+    ]
+
+
+def _beginning(earlier: Sequence[Event]) -> list[str]:
+    """Signs that the file begins in the middle of a conversation."""
+    first = next((i for i, e in enumerate(earlier) if has_content(e)), None)
+    called = {call.id for e in earlier for call in function_calls_of(e.content) if call.id}
+    orphans = [
+        i for i, e in enumerate(earlier) if any(r.id and r.id not in called for r in function_responses_of(e.content))
+    ]
+    said = []
+    if first is not None and earlier[first].author != "user":
+        said.append(f"What was said before event {first}: the file does not begin with a message of the user.")
+    if orphans:
+        said.append(f"Which calls were answered by {named('event', orphans)}: no event before holds them.")
+    return said
+
+
+def _next_call(events: Sequence[Event], question: Question) -> list[str]:
+    """The request was not necessarily made, or saw more than this: what the next model event says about that."""
+    after = range(question.before, len(events))
+    following = next((i for i in after if i != question.event and is_model_event(events, i)), None)
+    if following is None:
+        return ["Whether this call was ever made: no model event follows."]
+    if events[following].author != question.agent:
+        return [f"Whether this call was ever made: the next model event, {following}, is {events[following].author}'s."]
+    if following == question.before:
+        return []
+    between = named("event", range(question.before, following))
+    return [f"Whether this call was made now: the next model event is {following}, and {between} came before it."]

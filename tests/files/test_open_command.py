@@ -1,0 +1,157 @@
+"""`adknb open FILE [--event N] [--agent A]`, as a terminal sees it."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adknb.files.cli import main_open
+
+EVENTS: list[dict[str, Any]] = [
+    {"id": "e0", "author": "user", "content": {"role": "user", "parts": [{"text": "weather?"}]}},
+    {
+        "id": "e1",
+        "author": "desk",
+        "branch": "desk",
+        "content": {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "look", "args": {"at": "Lima"}}}]},
+    },
+    {
+        "id": "e2",
+        "author": "desk",
+        "branch": "desk",
+        "content": {
+            "role": "user",
+            "parts": [{"functionResponse": {"id": "c1", "name": "look", "response": {"t": 26}}}],
+        },
+        "actions": {"stateDelta": {"last": 26}},
+    },
+    {
+        "id": "e3",
+        "author": "desk",
+        "branch": "desk",
+        "content": {"role": "model", "parts": [{"text": "26 degrees"}]},
+        "actions": {"transferToAgent": "night"},
+        "nodeInfo": {"path": "desk@1"},
+    },
+    {"author": "desk", "actions": {"stateDelta": {"done": True}}},
+]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    file = tmp_path / "a.session.json"
+    document = {"id": "s1", "appName": "app", "userId": "ann", "state": {"last": 26}, "events": EVENTS, "colour": "red"}
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return file
+
+
+def test_without_an_event_the_events_are_listed(
+    session: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(session.parent)
+    assert main_open(session.name) == 0
+    assert capsys.readouterr().out == LISTING
+
+
+LISTING = """\
+a.session.json
+app · ann · s1
+5 events in 1 turn; agents: desk, night; state: last
+also in the file: colour: "red"
+also in event 3: nodeInfo
+
+turn  event  author  kind     what
+   1      0  user    message  weather?
+          1  desk    call     look(at="Lima")  [branch desk]
+          2  desk    answer   look → {"t":26}  [branch desk]
+          3  desk    text     26 degrees  [branch desk, hands over to night]
+          4  desk    state    (state: done)
+
+What did the model see before it wrote an event, and what became of the others?
+  adknb open a.session.json --event 3
+"""
+
+
+@pytest.mark.parametrize("event", [3, "3", "e3"])
+def test_an_event_is_named_by_position_or_id(session: Path, capsys: pytest.CaptureFixture[str], event: Any) -> None:
+    assert main_open(str(session), event) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("What desk was given before it wrote event 3\n")
+    assert 'answer look → {"t":26}' in out
+    assert "WHAT THE FILE CANNOT TELL" in out
+
+
+def test_an_agent_without_an_event_means_its_last_answer(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main_open(str(session), None, "desk") == 0
+    assert capsys.readouterr().out.startswith("What desk was given before it wrote event 3\n")
+
+
+@pytest.mark.parametrize(
+    "event, agent, message",
+    [
+        (99, None, "adknb open: a.session.json: no event 99: the file has events 0 to 4\n"),
+        ("e99", None, "adknb open: a.session.json: no event has the id 'e99': the file has events 0 to 4\n"),
+        (3, "bob", "adknb open: a.session.json: no agent is called 'bob'; the agents seen here: desk, night\n"),
+        (None, "bob", "adknb open: a.session.json: no agent is called 'bob'; the agents seen here: desk, night\n"),
+    ],
+)
+def test_what_is_not_there_is_one_line_on_standard_error(
+    session: Path, capsys: pytest.CaptureFixture[str], event: Any, agent: str | None, message: str
+) -> None:
+    assert main_open(str(session), event, agent) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", message)
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ('{"events": [{"author": "us', ":1:24: not JSON"),
+        ('{"events": ["hi"]}', ": events[0]: expected an object"),
+        (
+            '{"events": [{"content": {"parts": [5]}}]}',
+            ": events[0].content.parts[0]: expected an object, found a number 5",
+        ),
+        ('{"eval_set_id": "e", "eval_cases": []}', "does not do this yet: reading evaluation sets"),
+        ('{"events": [{"author": "\\u001b[31m"}], "state": 3}', ": state: expected an object"),
+    ],
+)
+def test_a_malformed_file_is_one_line_and_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(text, encoding="utf-8")
+    assert main_open(str(file)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert says in err
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_reader_who_leaves_early_and_a_poor_encoding_are_no_errors(session: Path) -> None:
+    program = "import sys; from adknb.files.cli import main_open; sys.exit(main_open(sys.argv[1]))"
+    command = f'PYTHONIOENCODING=ascii "{sys.executable}" -c "{program}" "{session}" | head -n 1'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("a.session.json\n", "")
+
+
+def test_a_session_may_come_through_a_pipe(
+    session: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(session.read_bytes())))
+    assert main_open("-", 3) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("What desk was given before it wrote event 3\nstandard input, events 0–4")
+
+
+def test_a_session_without_events_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text('{"id": "s", "events": []}', encoding="utf-8")
+    assert main_open(str(file)) == 0
+    assert "The file has no events." in capsys.readouterr().out
+    assert main_open(str(file), 0) == 2
