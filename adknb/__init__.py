@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adknb.engine.event import Event
+    from adknb.engine.gemini import Gemini
     from adknb.engine.llm_agent import LlmAgent
     from adknb.engine.plugin import Plugin
     from adknb.engine.runner import Runner
@@ -31,6 +32,7 @@ logging.getLogger("adknb").addHandler(logging.NullHandler())  # who wants to rea
 __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "Event",
     "FunctionTool",
+    "Gemini",
     "LlmAgent",
     "LoopAgent",
     "ParallelAgent",
@@ -52,6 +54,7 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
 _HOMES = {
     "Event": "adknb.engine.event",
     "FunctionTool": "adknb.engine.tool",
+    "Gemini": "adknb.engine.gemini",
     "LlmAgent": "adknb.engine.llm_agent",
     "LoopAgent": "adknb.engine.workflow_agents",
     "ParallelAgent": "adknb.engine.workflow_agents",
@@ -72,7 +75,6 @@ _HOMES = {
 }
 
 _PROMISED = {
-    "Gemini": "Gemini, the adapter for real models",
     "attach": "attach, a google-adk agent under the Stepper",
     "doctor": "doctor, named checks over a session",
     "replay": "replay, a saved journal played again",

@@ -1,7 +1,7 @@
 """Delegation: an agent declared task or single_turn is a tool of its parent.
 
-Go: agent/llmagent/llmagent.go, New, llmAgent.RunNode; internal/llminternal/task_agent_tool.go,
-single_turn_agent_tool.go, finish_task_tool.go
+Go: agent/llmagent/llmagent.go, New, llmAgent.RunNode; internal/workflowinternal/task_agent_tool.go, TaskAgentTool;
+internal/workflowinternal/single_turn_tool.go; internal/workflowinternal/finish_task_tool.go, FinishTaskTool
 
 A *task* is a conversation of its own, in the isolation scope named by the call's id: it may ask the user back, over
 several turns, and ends with `finish_task`. A *single_turn* agent is an ordinary tool call on a branch of its own.
@@ -111,7 +111,7 @@ class TaskTool(DelegationTool):
 class SingleTurnTool(DelegationTool):
     """Runs the child once, inside the call.
 
-    Go: internal/llminternal/single_turn_agent_tool.go
+    Go: internal/workflowinternal/single_turn_tool.go
     """
 
     def declaration(self) -> types.FunctionDeclaration:
@@ -169,7 +169,7 @@ class SingleTurnTool(DelegationTool):
 class FinishTask(Tool):
     """Ends a task; the arguments are its result. A schema that is no object is wrapped under `result` (R8.7).
 
-    Go: internal/llminternal/finish_task_tool.go
+    Go: internal/workflowinternal/finish_task_tool.go, FinishTaskTool
     """
 
     name = FINISH_TASK

@@ -1,6 +1,6 @@
 """Events as ADK's JSON: camelCase out; camelCase or snake_case in.
 
-Go: session/session.go, the json tags of Event, EventActions and LLMResponse
+Go: session/session.go, Event, EventActions; model/llm.go, LLMResponse
 
 Reading loses nothing: a field that this version does not know is kept in `Event.extra`, under its path, and written
 back. Timestamps are numbers (seconds) or ISO 8601 texts; a missing one reads as 0.

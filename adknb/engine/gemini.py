@@ -120,12 +120,14 @@ class Gemini:
 
         Go: model/gemini/gemini.go, GenerateContent
         """
+        if self.backend == "gemini_api" and request.config.labels:  # Go's client refuses them before it sends anything
+            raise ModelCallFailed(f"model {self.name!r}: labels are for Vertex; the Gemini API takes none")
         _let_the_user_speak_last(request)
         _say_who_we_are(request)
         yield from (self._generate_stream if stream else self._generate)(request)
 
     def _generate(self, request: LLMRequest) -> Generator[LLMResponse, None, None]:
-        """Go: model/gemini/gemini.go, generate."""
+        """Go: model/gemini/gemini.go, generate"""
         models = self.client.models
         try:
             reply = models.generate_content(**self._arguments(request))
@@ -136,7 +138,7 @@ class Gemini:
         yield genai_to_llm_response(reply)
 
     def _generate_stream(self, request: LLMRequest) -> Generator[LLMResponse, None, None]:
-        """Go: model/gemini/gemini.go, generateStream."""
+        """Go: model/gemini/gemini.go, generateStream"""
         aggregator = StreamingResponseAggregator()
         chunks: Any = self.client.models.generate_content_stream(**self._arguments(request))
         try:

@@ -4,7 +4,7 @@ r"""Text as Go writes it: three notations that reach the model, so that every by
     go_value([1, "y", True, None])    [1 y true <nil>]           a state value in an instruction
     go_quote('say "hi"')              "say \"hi\""                 a name in the identity sentence
 
-Go: encoding/json, Marshal; fmt, the verb %v; strconv, Quote
+Go: encoding/json, Marshal; fmt, Sprint; strconv, Quote
 
 Go's JSON reader makes every number a float; Python's keeps whole numbers whole. Here an int counts as a native one and
 prints its digits. Who reads data that the reference would have read as JSON passes it through `as_go_reads_json` first.

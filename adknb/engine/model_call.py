@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from google.genai import types
+
 from adknb.engine.context import Context, InvocationContext
 from adknb.engine.event import EventActions
 from adknb.engine.function_calls import populate_client_function_call_ids
@@ -122,9 +124,10 @@ def _next(responses: Iterator[Any]) -> Return | Raise | None:
 
 
 def _answered(answer: Return | Raise) -> Iterable[Any]:
-    """What a reader put in the model's place, as a stream."""
+    """What a reader put in the model's place, as a stream: one answer, or any iterable of answers."""
     value = answer.unwrap()
-    return value if isinstance(value, (list, tuple)) else [value]
+    one = isinstance(value, (str, LLMResponse, types.Content)) or not isinstance(value, Iterable)
+    return [value] if one else value
 
 
 def _until_response(responses: Iterator[Any]) -> Steps[LLMResponse | None]:

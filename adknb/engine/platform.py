@@ -1,6 +1,6 @@
 """Platform seams: the clock, the ids, and who runs several calls at once. Carried by the context.
 
-Go: platform/platform.go, Now, NewUUID, RunTasks, WithTaskRunner
+Go: platform/time.go, Now; platform/uuid.go, NewUUID; platform/exec.go, TaskRunner, RunTasks, WithTaskRunner
 
 A task is a generator: its items (Stops, and Events of agents used as tools) go up to whoever steps, its result is what
 it returns. Results are always placed in the order in which the tasks were given, whichever finished first.
@@ -113,12 +113,39 @@ def concurrent(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
 class Platform:
     """The clock (seconds since the epoch), the ids and the task runner of one runner.
 
-    Go: platform/platform.go
+    `start_again` makes a platform that gives the same readings from the start; None for one that cannot.
+
+    Go: platform/time.go, Now; platform/uuid.go, NewUUID; platform/exec.go, WithTaskRunner
     """
 
     clock: Callable[[], float] = time.time
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
     run_tasks: TaskRunner = concurrent
+    start_again: Callable[[], Platform] | None = None
+
+    def again(self) -> Platform:
+        """The same clock and ids from the start. A platform must be `counted` or `recorded` for that."""
+        if self.start_again is None:
+            raise TypeError("this platform keeps no record of its readings; use counted() or recorded()")
+        return self.start_again()
+
+    def recorded(self, times: Sequence[float] = (), ids: Sequence[str] = ()) -> Platform:
+        """A platform that keeps what this one reads, so that it can be read again; first it repeats what is given."""
+        if self.start_again is not None:
+            return self
+        kept_times: list[float] = []
+        kept_ids: list[str] = []
+
+        def reading(old: Sequence[T], kept: list[T], read: Callable[[], T]) -> T:
+            kept.append(old[len(kept)] if len(kept) < len(old) else read())
+            return kept[-1]
+
+        return Platform(
+            clock=lambda: reading(times, kept_times, self.clock),
+            new_id=lambda: reading(ids, kept_ids, self.new_id),
+            run_tasks=self.run_tasks,
+            start_again=lambda: self.recorded(kept_times, kept_ids),
+        )
 
 
 def counted(run_tasks: TaskRunner = in_order, start: float = 1_700_000_000.0) -> Platform:
@@ -128,6 +155,7 @@ def counted(run_tasks: TaskRunner = in_order, start: float = 1_700_000_000.0) ->
         clock=lambda: start + next(ticks) / 1000,
         new_id=lambda: f"id-{next(ids):04}",  # sorted as texts they stay in order
         run_tasks=run_tasks,
+        start_again=lambda: counted(run_tasks, start),
     )
 
 

@@ -97,6 +97,8 @@ class Stop:
     agent: str | None = None
     step: int | None = None
     lane: str | None = None
+    number: int | None = None
+    """Its position in the run, written by whoever steps."""
 
     def __str__(self) -> str:
         """`after processor contents`."""

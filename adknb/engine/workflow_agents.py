@@ -1,6 +1,7 @@
 """Workflow agents: they run members and have no model.
 
-Go: agent/workflowagents/sequentialagent/agent.go, loopagent/agent.go, parallelagent/agent.go
+Go: agent/workflowagents/sequentialagent/agent.go; agent/workflowagents/loopagent/agent.go;
+agent/workflowagents/parallelagent/agent.go
 
 Members run with the same context; nothing pauses or resumes a workflow: the next turn starts it from its first member.
 """

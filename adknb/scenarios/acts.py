@@ -57,6 +57,15 @@ class ScriptedTool(FunctionTool):
         )
         self.spec, self.key, self.script = spec, key, script
 
+    @property
+    def uses(self) -> int:
+        """How often tools of this name have run."""
+        return self.script.uses(self.key)
+
+    @uses.setter
+    def uses(self, n: int) -> None:
+        self.script.set_uses(self.key, n)
+
     def handle(self, ctx: Context, args: dict[str, Any]) -> Any:
         """Log the run, then do it. Raises ScriptedError."""
         return self.function(ctx, args)

@@ -61,6 +61,14 @@ class Built:
     """The ids of the requests for approval yielded so far: what `$confirm:N` counts."""
     calls: list[str] = field(default_factory=list)
     """The ids of the other calls yielded so far: what `$call:N` counts."""
+    scenario: dict[str, Any] = field(default_factory=dict, repr=False)
+    run_tasks: TaskRunner | None = None
+
+    def again(self) -> Built:
+        """The same scenario, ready to run from the start; turns that were added come along."""
+        built = build(self.scenario, run_tasks=self.run_tasks)
+        built.turns = list(self.turns)
+        return built
 
     def iter(self, turn: Turn) -> Generator[Any, None, None]:
         """Play a turn; a generator of Events and Stops, as `Runner.iter`."""
@@ -85,7 +93,11 @@ class Built:
 
     def message(self, turn: Turn) -> types.Content:
         """A turn's message, `$confirm:N` and `$call:N` filled in where there is such a call by now."""
-        return types.Content.model_validate(self._filled_in(turn.message))
+        message: Any = turn.message
+        return copy.deepcopy(message) if isinstance(message, types.Content) else self._content(message)
+
+    def _content(self, message: dict[str, Any]) -> types.Content:
+        return types.Content.model_validate(self._filled_in(message))
 
     def _filled_in(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -136,6 +148,8 @@ def build(
         run_config=RunConfig(scenario.get("run_config", {}).get("streaming_mode", "")),
         event_limit=scenario.get("event_limit", 200),
         script=script,
+        scenario=scenario,
+        run_tasks=run_tasks,
     )
     _give_a_past(built, scenario, platform)
     return built

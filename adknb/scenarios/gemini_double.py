@@ -32,6 +32,15 @@ class GeminiDouble:
     def __repr__(self) -> str:
         return f"GeminiDouble({self.name!r}, {len(self.calls)} calls)"
 
+    @property
+    def uses(self) -> int:
+        """How many calls were answered."""
+        return self.script.uses(self._key)
+
+    @uses.setter
+    def uses(self, n: int) -> None:
+        self.script.set_uses(self._key, n)
+
     def generate_content(self, request: LLMRequest, stream: bool) -> Generator[LLMResponse, None, None]:
         """What the adapter yields for the script's next reply. Raises what the adapter raises."""
         self.script.write(lambda: model_request(self.agent, request, stream))

@@ -3,7 +3,7 @@
     model = ScriptedModel([call("get_weather", city="Hangzhou"), "It is 26 °C."])
 
 A double counts its calls in a `Script`. All doubles of one built scenario share one, so building the scenario again
-starts from zero; a Stepper that goes back puts the counters back with `mark` and `back_to`.
+starts from zero; a Stepper that goes back sets their `uses` to what its own run has used.
 
 Source: golden/README.md (Model; compaction).
 """
@@ -51,20 +51,19 @@ class Script:
             self._counts[double] += 1
             return self._counts[double] - 1
 
+    def uses(self, double: str) -> int:
+        """How often this double was used so far."""
+        return self._counts[double]
+
+    def set_uses(self, double: str, n: int) -> None:
+        """Say that it was used n times: another run may have used it in between."""
+        with self._lock:
+            self._counts[double] = n
+
     def write(self, entry: Callable[[], dict[str, Any]]) -> None:
         """Log an entry as things are now; without a log it is not even made."""
         if self.log is not None:
             self.log.append(entry())
-
-    def mark(self) -> dict[str, int]:
-        """The counters as they are now."""
-        with self._lock:
-            return dict(self._counts)
-
-    def back_to(self, mark: Mapping[str, int]) -> None:
-        """Put the counters back; `{}` is the beginning."""
-        with self._lock:
-            self._counts = Counter(mark)
 
 
 @dataclass(frozen=True)
@@ -102,6 +101,15 @@ class ScriptedModel:
 
     def __repr__(self) -> str:
         return f"ScriptedModel({self.name!r}, {len(self.calls)} calls)"
+
+    @property
+    def uses(self) -> int:
+        """How many calls were answered; the next one is `calls[uses]`."""
+        return self.script.uses(self._key)
+
+    @uses.setter
+    def uses(self, n: int) -> None:
+        self.script.set_uses(self._key, n)
 
     def generate_content(self, request: LLMRequest, stream: bool) -> Generator[LLMResponse, None, None]:
         """The responses of the next call; logs the request as it is now.

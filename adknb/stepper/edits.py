@@ -40,7 +40,7 @@ def request_json(request: LLMRequest) -> dict[str, Any]:
     """A request as camelCase JSON: `{"model", "contents", "config", "tools"}`, the tools as the sorted local names."""
     return {
         "model": request.model,
-        "contents": [_dump(content) for content in request.contents],
+        "contents": [_readable(_dump(content)) for content in request.contents],
         "config": _dump(request.config, set(NOT_SHOWN)),
         "tools": sorted(request.tools),
     }
@@ -69,12 +69,13 @@ def check_request(text: str, request: LLMRequest | None = None) -> list[Problem]
     return sorted((Problem(dotted(p), line_of(text, p), m) for p, m in faults), key=lambda problem: problem.line)
 
 
-def apply_request(request: LLMRequest, text: str) -> None:
-    """Write a draft into the live request: model, contents and config. What was not edited keeps its very objects.
+def apply_request(request: LLMRequest, draft: str | dict[str, Any]) -> None:
+    """Write a draft, as text or plain data, into the live request. What was not edited keeps its very objects.
 
     Raises:
-        BadData: the draft is wrong; the request is as it was.
+        BadData: the draft is wrong, and where; the request is as it was.
     """
+    text = draft if isinstance(draft, str) else json.dumps(draft, indent=2, default=repr)
     problems = check_request(text, request)
     if problems:
         first = problems[0]
@@ -282,6 +283,15 @@ def _dump(record: BaseModel, leave_out: set[str] | None = None) -> dict[str, Any
             except (PydanticSerializationError, TypeError, ValueError):
                 continue
         return out
+
+
+def _readable(content: dict[str, Any]) -> dict[str, Any]:
+    """The same JSON with the role first, and names before what they are given."""
+    for part in content.get("parts") or ():
+        for kind in ("functionCall", "functionResponse"):
+            if kind in part:
+                part[kind] = {k: part[kind][k] for k in ("id", "name") if k in part[kind]} | part[kind]
+    return {k: content[k] for k in ("role", "parts") if k in content} | content
 
 
 def _load(cls: type[Any], data: Any) -> Any:

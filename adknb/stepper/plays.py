@@ -5,7 +5,9 @@ A scenario is a play already (`scenarios.Built`); an agent and messages become o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from google.genai import types
@@ -15,7 +17,7 @@ from adknb.engine.llm_settings import settings_of
 from adknb.engine.platform import TaskRunner, counted, interleaved
 from adknb.engine.plugin import HOOKS, hooks_of
 from adknb.engine.runner import Runner
-from adknb.engine.session import Session
+from adknb.engine.session import InMemorySessionService, Session, SessionMissing
 from adknb.engine.stops import Seam, name_of
 from adknb.scenarios import Turn, build
 from adknb.stepper.wishes import UnknownName
@@ -34,25 +36,54 @@ class Play(Protocol):
     def iter(self, turn: Turn) -> Generator[Any, None, None]:
         """One turn, as Events and Stops."""
 
+    def again(self) -> Play:
+        """The same play from its start, beside this one."""
+
     @property
     def session(self) -> Session:
         """The session as stored."""
 
 
 class AgentPlay:
-    """An agent, or a runner, and the messages it is sent."""
+    """An agent, or a runner, and the messages it is sent.
 
-    name = ""
+    What the session held at the start is kept, so that the play can begin again without touching the runner's service.
+    """
+
     user, session_id = "user", "session-1"
 
-    def __init__(self, runner: Runner, messages: Iterable[Message]) -> None:
+    def __init__(self, runner: Runner, messages: Iterable[Message], first: Session | None = None) -> None:
         self.runner = runner
         self.turns = [Turn(as_message(m)) for m in messages]  # type: ignore[arg-type]
+        self.first = first or copy.deepcopy(self.session)
 
     def iter(self, turn: Turn) -> Generator[Any, None, None]:
         """One turn of the one session."""
-        message: Any = turn.message
-        return self.runner.iter(message, user_id=self.user, session_id=self.session_id, state_delta=turn.state_delta)
+        message = copy.deepcopy(turn.message)
+        return self.runner.iter(
+            message,  # type: ignore[arg-type]
+            user_id=self.user,
+            session_id=self.session_id,
+            state_delta=copy.deepcopy(turn.state_delta),
+        )
+
+    def again(self) -> AgentPlay:
+        """The same agent and messages from the start, in a session service of its own; clock and ids repeat."""
+        old = self.runner
+        runner = Runner(
+            old.agent,
+            old.app_name,
+            session_service=InMemorySessionService(),
+            plugins=old.plugins,
+            platform=old.platform.again(),
+            compaction=old.compaction,
+        )
+        session = runner.session_service.create(old.app_name, self.user, self.session_id, dict(self.first.state))
+        for event in copy.deepcopy(self.first.events):
+            runner.session_service.append_event(session, event)
+        play = AgentPlay(runner, [], self.first)
+        play.turns = list(self.turns)
+        return play
 
     @property
     def session(self) -> Session:
@@ -60,7 +91,7 @@ class AgentPlay:
         service, app = self.runner.session_service, self.runner.app_name
         try:
             return service.get(app, self.user, self.session_id)
-        except LookupError:
+        except SessionMissing:
             return Session(self.session_id, app, self.user)
 
 
@@ -82,8 +113,7 @@ def play_of(given: Any, message: Message | Sequence[Message] | None, run_tasks: 
         runner = Runner(given, platform=counted(run_tasks or interleaved))
     elif isinstance(given, Runner):
         runner = given
-        if run_tasks is not None:
-            runner.platform.run_tasks = run_tasks
+        runner.platform = replace(runner.platform, run_tasks=run_tasks or runner.platform.run_tasks).recorded()
     else:
         raise TypeError(f"step() takes an agent, a runner or a scenario, not {type(given).__name__}")
     if message is None:

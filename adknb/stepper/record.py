@@ -12,7 +12,7 @@ class StopRecord:
     """One stop of the run so far. `number` is its position (0-based), `turn` and `step` count from 1.
 
     `depth` says how many calls it stands inside; `event` is the position of the session event it is about, if any;
-    `error` is the message of an outcome that is an error.
+    `error` is the message of an outcome that is an error, `wrote` what a stage added to the request: `2 paragraphs`.
     """
 
     number: int
@@ -27,6 +27,7 @@ class StopRecord:
     noop: bool = False
     event: int | None = None
     error: str = ""
+    wrote: str = ""
 
     def __str__(self) -> str:
         """`after processor contents`."""
@@ -39,6 +40,14 @@ def error_of(stop: Stop) -> str:
     if isinstance(outcome, Raise):
         return f"{type(outcome.error).__name__}: {outcome.error}"
     return ""
+
+
+def event_position(stop: Stop) -> int | None:
+    """Behind an append: where the event now stands in the session."""
+    if stop.seam is not Seam.APPEND or stop.phase is not Phase.AFTER:
+        return None
+    events = stop.holds["ctx"].session.events
+    return len(events) - 1 if events and events[-1].id == stop.holds["event"].id else None
 
 
 class OpenCalls:

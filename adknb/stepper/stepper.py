@@ -7,7 +7,7 @@ and a command returns when the run has reached its next pause. Nothing ever wait
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -21,19 +21,20 @@ from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
 from adknb.scenarios import Turn
 from adknb.stepper.edits import apply_request, request_json
+from adknb.stepper.patches import Patch
 from adknb.stepper.plays import Message, Play, as_message, known_names, play_of
-from adknb.stepper.record import OpenCalls, StopRecord, error_of
+from adknb.stepper.record import StopRecord
+from adknb.stepper.run import Run
 from adknb.stepper.wishes import Wish, at
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
 OVER = "the run is over; send(message) adds a turn, step(…) begins a new run"
 
 
 class NotPaused(AdknbError):
-    """The run is over, or busy: there is nothing to step, edit or answer."""
+    """The run is over: there is nothing to edit or to answer for."""
 
 
 def step(
@@ -57,35 +58,23 @@ class Stepper:
     live objects: change them in place, then go on. Every command gives the Stepper back, so that a cell shows it.
     """
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play | None = None, run: Run | None = None) -> None:
         self.lock = threading.RLock()
-        self.play = play
-        self.here: Stop | None = None
-        self.turn = 0
-        self.stops: list[StopRecord] = []
-        self.requests: list[dict[str, Any]] = []
-        """Every model request as it was sent, as JSON."""
-        self.tools_run: list[str] = []
-        """The names of the tools that ran, in order."""
         self.breakpoints: list[Wish] = []
-        self.error: Exception | None = None
-        """What ended the last turn, if it was an error."""
         self.notice = ""
         self.problem = ""
         self.request_before: dict[str, Any] | None = None
         """The request as it stood when the reader left the last pause, as JSON."""
-        self._request: LLMRequest | None = None
-        self._flow: Any = None
-        self._items: Generator[Any, None, None] | None = None
-        self._session: Session | None = None
-        self._heard = 0
-        self._open = OpenCalls()
-        self._depth = 0
-        self._busy = False
         self._listeners: list[Callable[[], None]] = []
-        self._advance()
+        self._shown = False
+        if run is None:
+            assert play is not None
+            run = Run(play)
+            run.advance()
+        self._run = run
+        self._run.pause()
 
-    # ------------------------------------------------------------------------------------------------------- commands
+    # ------------------------------------------------------------------------------------------------------- going on
 
     def step(self) -> Stepper:
         """Go to the very next stop."""
@@ -97,13 +86,13 @@ class Stepper:
         if start is None:
             return self._over()
         opened = start if start.phase is Phase.BEFORE else None
-        outer = self._open.around(start)
+        outer = self._run.open.around(start)
 
         def over(stop: Stop) -> bool:
             nonlocal opened
             if stop.seam is Seam.TURN:
                 return True
-            if opened is None and stop.phase is Phase.BEFORE and _same_lane(start, stop):
+            if opened is None and stop.phase is Phase.BEFORE and start.lane in (None, stop.lane):
                 opened = stop
                 return False
             if stop.phase is not Phase.AFTER:
@@ -117,7 +106,7 @@ class Stepper:
         start = self.here
         if start is None:
             return self._over()
-        outer = self._open.around(start)
+        outer = self._run.open.around(start)
         place = (start.agent, start.step)
 
         def out(stop: Stop) -> bool:
@@ -125,7 +114,8 @@ class Stepper:
                 return True
             if outer:
                 return stop.phase is Phase.AFTER and stop.opened_by in outer
-            return (stop.agent, stop.step) != place and not self._within(stop, place)
+            inside = any((call.agent, call.step) == place for call in self._run.open.around(stop))
+            return (stop.agent, stop.step) != place and not inside
 
         return self._go(out)
 
@@ -135,38 +125,15 @@ class Stepper:
         Raises:
             UnknownName: the wish names what this run can never stop at; nothing has moved.
         """
-        wish = at(wish) if isinstance(wish, str) else wish
-        wish.check(known_names(self.play.runner))
-        if self.here is not None:
-            wish(self.here, self.turn)  # one that compares must know what it starts from
-        return self._go(lambda stop: wish(stop, self.turn), by_breakpoints=True)
+        wish = self._checked(wish)
+        with self.lock:
+            if self.here is not None:
+                wish(self.here, self.turn)  # one that compares must know what it starts from
+            return self._go(lambda stop: wish(stop, self.turn), by_breakpoints=True)
 
     def resume(self) -> Stepper:
         """Go on to the next breakpoint, or to the end of the last turn."""
         return self._go(lambda stop: False, by_breakpoints=True)
-
-    def skip(self, value: Any = None) -> Stepper:
-        """Answer for the call that the run stands before: it is not made, `value` is what it comes to.
-
-        After a call, `value` takes the place of what it came to, and the run stays where it is.
-
-        Raises:
-            TypeError: the value is nothing this call could come to; the run stays where it is.
-        """
-        return self._answer(Return(_fitting(self._paused(), value)))
-
-    def fail(self, error: Exception | str) -> Stepper:
-        """Make the call fail instead of making it: the run takes the error as the real thing."""
-        return self._answer(Raise(RuntimeError(error) if isinstance(error, str) else error))
-
-    def send(self, message: Message) -> Stepper:
-        """Add one more turn to the run; if it was over, it goes on to that turn's first stop."""
-        with self.lock:
-            self.play.turns.append(Turn(as_message(message)))  # type: ignore[arg-type]
-            if self.here is None:
-                self._advance()
-                self._tell()
-        return self
 
     def break_at(self, wish: Wish | str) -> Stepper:
         """Stop there from now on, when resuming or going on until something else.
@@ -174,8 +141,7 @@ class Stepper:
         Raises:
             UnknownName: the wish names what this run can never stop at.
         """
-        wish = at(wish) if isinstance(wish, str) else wish
-        wish.check(known_names(self.play.runner))
+        wish = self._checked(wish)
         with self.lock:
             self.breakpoints.append(wish)
             self._tell()
@@ -189,16 +155,129 @@ class Stepper:
             self._tell()
         return self
 
+    def send(self, message: Message) -> Stepper:
+        """Add one more turn to the run; if it was over, it goes on to that turn's first stop."""
+        with self.lock:
+            self._run.play.turns.append(Turn(as_message(message)))  # type: ignore[arg-type]
+            if self.here is None:
+                self._run.advance()
+                self._run.pause()
+                self._tell()
+        return self
+
     def close(self) -> None:
         """Leave: the run's generators are closed, an open model stream too."""
         with self.lock:
-            if self._items is not None:
-                self._items.close()
-            self._items, self.here = None, None
-            self.play.turns.clear()
+            self._run.close()
             self._tell()
 
+    # ---------------------------------------------------------------------------------------------- answering, editing
+
+    def skip(self, value: Any = None) -> Stepper:
+        """Answer for the call that the run stands before: it is not made, `value` is what it comes to.
+
+        After a call, `value` takes the place of what it came to, and the run stays where it is.
+
+        Raises:
+            TypeError: the value is nothing this call could come to; the run stays where it is.
+            NotPaused: there is no call here.
+        """
+        return self._answer(Return(_fitting(self._paused(), value)))
+
+    def fail(self, error: Exception | str) -> Stepper:
+        """Make the call fail instead of making it: the run takes the error as the real thing."""
+        return self._answer(Raise(RuntimeError(error) if isinstance(error, str) else error))
+
+    def edit(self, what: str, data: Any) -> Stepper:
+        """Change a live object as a whole: `"request"` from JSON (a text or plain data).
+
+        Raises:
+            BadData: naming the place in the JSON; nothing is changed and the run stays where it is.
+            NotPaused: there is no request here.
+        """
+        with self.lock:
+            self._paused()
+            if what != "request":
+                raise BadData(what, "only 'request' can be edited as a whole; change the others in place")
+            if self.request is None:
+                raise NotPaused("there is no request yet at this stop")
+            apply_request(self.request, data)
+            self._tell()
+        return self
+
+    @property
+    def edits(self) -> Patch:
+        """What the reader has changed at this stop, as a JSON patch (RFC 6902)."""
+        with self.lock:
+            return self._run.edits()
+
+    # ------------------------------------------------------------------------------------------------------------ time
+
+    def rewind(self, to: Stop | StopRecord | int) -> Stepper:
+        """Go back to a stop: a new run is brought there from the journal; nothing that ran is run again.
+
+        Processors and callbacks do run again, so a changed one shows its effect. Going on from there, a model or tool
+        that is asked what it was asked before is answered from the journal, too; asked something else, it is used.
+        The reader's own edits and answers at and behind that stop are not made again.
+
+        Raises:
+            ReplayDiverged: the code has changed before that stop; the run stays where it is.
+            ValueError: the run has no such stop.
+        """
+        with self.lock:
+            number = to if isinstance(to, int) else to.number
+            if number is None or not 0 <= number < len(self.stops):
+                raise ValueError(f"there is no stop {number}; the run so far has stops 0 to {len(self.stops) - 1}")
+            self._change_to(self._run.again(number), f"back at stop {number}")
+        return self
+
+    def back(self) -> Stepper:
+        """One stop back."""
+        with self.lock:
+            behind = len(self.stops) - 1 if self.here is None else self.position - 1
+            if behind < 0:
+                self.notice = "this is the first stop"
+                return self
+            return self.rewind(behind)
+
+    def restart(self, fresh: bool = False) -> Stepper:
+        """Begin the run anew, the agent as it is now. `fresh` asks models and tools again, whatever they said."""
+        if not fresh:
+            return self.rewind(0)
+        with self.lock:
+            run = Run(self._run.play.again())
+            run.advance()
+            self._change_to(run, "begun anew")
+        return self
+
+    def fork(self) -> Stepper:
+        """A second Stepper at the same place, edits made here included; the two go their own ways from here.
+
+        Raises:
+            ReplayDiverged: the code has changed since; this run stays usable.
+        """
+        with self.lock:
+            other = Stepper(run=self._run.again())
+            other.breakpoints = list(self.breakpoints)
+            other.request_before = self.request_before
+            return other
+
     # --------------------------------------------------------------------------------------------- what there is to see
+
+    @property
+    def here(self) -> Stop | None:
+        """The present stop; None once the run is over."""
+        return self._run.here
+
+    @property
+    def turn(self) -> int:
+        """The turn that is running, from 1."""
+        return self._run.turn
+
+    @property
+    def stops(self) -> list[StopRecord]:
+        """Every stop so far, a small record each."""
+        return self._run.stops
 
     @property
     def position(self) -> int:
@@ -206,9 +285,29 @@ class Stepper:
         return len(self.stops) - 1 if self.here is not None else len(self.stops)
 
     @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every model request as it was sent, as JSON."""
+        return self._run.requests
+
+    @property
+    def tools_run(self) -> list[str]:
+        """The names of the tools that ran, in order."""
+        return self._run.tools_run
+
+    @property
+    def error(self) -> Exception | None:
+        """What ended the last turn, if it was an error."""
+        return self._run.error
+
+    @property
+    def play(self) -> Play:
+        """What is run."""
+        return self._run.play
+
+    @property
     def request(self) -> LLMRequest | None:
         """The live request of this stop, else the latest one of the turn."""
-        return self._held("request") or self._request
+        return self._held("request") or self._run.request
 
     @request.setter
     def request(self, value: Any) -> None:
@@ -240,13 +339,7 @@ class Stepper:
     @property
     def session(self) -> Session:
         """The running session of the turn; between turns, as it is stored."""
-        ctx = self._held("ctx")
-        live = getattr(ctx, "session", None)
-        if live is not None:
-            self._session = live
-        if self.here is None or self._session is None or self.here.seam is Seam.TURN:
-            return self.play.session
-        return self._session
+        return self._run.session
 
     @property
     def events(self) -> list[Event]:
@@ -261,7 +354,7 @@ class Stepper:
     @property
     def assembly(self) -> Any:
         """How the contents of the latest request came about (processors.contents.Assembly), or None."""
-        return getattr(self._held("flow") or self._flow, "assembly", None)
+        return getattr(self._held("flow") or self._run.flow, "assembly", None)
 
     @property
     def fates(self) -> list[Any]:
@@ -279,23 +372,6 @@ class Stepper:
 
         return event_frame(self.events)
 
-    def edit(self, what: str, data: Any) -> Stepper:
-        """Change a live object as a whole: `"request"` from JSON (a text or plain data).
-
-        Raises:
-            BadData: naming the place in the JSON; nothing is changed and the run stays where it is.
-            NotPaused: there is no request here.
-        """
-        with self.lock:
-            self._paused()
-            if what != "request":
-                raise BadData(what, "only 'request' can be edited as a whole; change the others in place")
-            if self.request is None:
-                raise NotPaused("there is no request yet at this stop")
-            apply_request(self.request, data)
-            self._tell()
-        return self
-
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Have a function called after each command, on the thread of that command."""
         self._listeners.append(listener)
@@ -307,9 +383,13 @@ class Stepper:
             return describe(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        from adknb.widgets.asked import asked_by_name
         from adknb.widgets.panel.panel import mimebundle
 
         with self.lock:
+            if self._shown and not asked_by_name():  # the panel that is there follows along
+                return {"text/plain": repr(self)}
+            self._shown = True
             return mimebundle(self)
 
     # -------------------------------------------------------------------------------------------------------- mechanism
@@ -324,24 +404,26 @@ class Stepper:
         self.notice = OVER
         return self
 
+    def _checked(self, wish: Wish | str) -> Wish:
+        wish = at(wish) if isinstance(wish, str) else wish
+        wish.check(known_names(self.play.runner))
+        return wish
+
     def _go(self, wanted: Callable[[Stop], bool], by_breakpoints: bool = False) -> Stepper:
         """Leave this pause; go on until a stop is wanted, or until the run is over."""
         with self.lock:
             if self.here is None:
                 return self._over()
-            if self._busy:
-                raise NotPaused("the run is busy: a tool or callback of this very run cannot step it")
-            self.request_before = self.request_now
-            self.notice = self.problem = ""
-            while True:
-                self._advance()
-                stop = self.here
-                if stop is None or wanted(stop):
-                    break
+            before = self.request_now
+            self._run.advance()
+            self.request_before, self.notice, self.problem = before, "", ""
+            while (stop := self.here) is not None and not wanted(stop):
                 hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
                 if hit is not None:
                     self.notice = f"breakpoint {hit.words}"
                     break
+                self._run.advance()
+            self._run.pause()
             self._tell()
         return self
 
@@ -350,101 +432,18 @@ class Stepper:
             stop = self._paused()
             if stop.seam is Seam.TURN or (stop.phase is Phase.AFTER and "outcome" not in stop.holds):
                 raise NotPaused(f"there is no call to answer for at the stop {str(stop)!r}")
+            self._run.answer(answer)
             if stop.phase is Phase.AFTER:
-                stop.holds["outcome"] = answer
                 self._tell()
                 return self
-            stop.answer = answer
             return self._go(lambda s: s.opened_by is stop or s.seam is Seam.TURN)
 
-    def _advance(self) -> None:
-        """Ask the run for its next stop; note what passes."""
-        self._leave()
-        self._busy = True
-        try:
-            while True:
-                if self._items is None and not self._begin_turn():
-                    self.here = None
-                    return
-                assert self._items is not None
-                try:
-                    item = next(self._items)
-                except StopIteration:
-                    self._end_turn(Return())
-                    return
-                except Exception as error:
-                    self._end_turn(Raise(error))
-                    return
-                if isinstance(item, Stop):
-                    self._arrive(item)
-                    return
-                self._heard += 1
-                if self._heard == self.play.turns[self.turn - 1].stop_after:  # this reader leaves here
-                    self._items.close()
-                    self._end_turn(Return("the reader left"))
-                    return
-        finally:
-            self._busy = False
-
-    def _leave(self) -> None:
-        """What is only known when the reader goes on: what is sent, and whether a call is really made."""
-        stop = self.here
-        if stop is None or stop.phase is not Phase.BEFORE or stop.answer is not None:
-            return
-        if stop.seam is Seam.MODEL:
-            self.requests.append(request_json(stop.holds["request"]))
-        elif stop.seam is Seam.TOOL:
-            self.tools_run.append(stop.name)
-
-    def _begin_turn(self) -> bool:
-        if self.turn >= len(self.play.turns):
-            return False
-        self.turn += 1
-        self._heard = 0
-        self.error = None
-        self._request = self._flow = self._session = None
-        self._items = self.play.iter(self.play.turns[self.turn - 1])
-        return True
-
-    def _end_turn(self, outcome: Return | Raise) -> None:
-        """A turn's end is a stop too: everything can still be looked at, and the next turn can be stepped."""
-        self._items = None
-        self._open.clear()
-        self.error = outcome.error if isinstance(outcome, Raise) else None
-        self._arrive(Stop(Seam.TURN, f"turn {self.turn}", Phase.AFTER, {"outcome": outcome}))
-
-    def _arrive(self, stop: Stop) -> None:
-        self._request = stop.holds.get("request") or self._request
-        self._flow = stop.holds.get("flow") or self._flow
-        self.here = stop
-        depth = self._open.enter(stop)
-        self.stops.append(
-            StopRecord(
-                number=len(self.stops),
-                seam=stop.seam,
-                name=stop.name,
-                phase=stop.phase,
-                turn=self.turn,
-                step=stop.step or 0,
-                agent=stop.agent or "",
-                lane=stop.lane or "",
-                depth=depth,
-                noop=stop.noop,
-                event=self._event_position(stop),
-                error=error_of(stop),
-            )
-        )
-
-    def _event_position(self, stop: Stop) -> int | None:
-        """Behind an append: where the event now stands in the session."""
-        if stop.seam is not Seam.APPEND or stop.phase is not Phase.AFTER:
-            return None
-        events = stop.holds["ctx"].session.events
-        return len(events) - 1 if events and events[-1].id == stop.holds["event"].id else None
-
-    def _within(self, stop: Stop, place: tuple[str | None, int | None]) -> bool:
-        """Whether a stop of another agent stands inside a call that was begun in that place."""
-        return any((outer.agent, outer.step) == place for outer in self._open.around(stop))
+    def _change_to(self, run: Run, notice: str) -> None:
+        before = self.request_now
+        self._run = run
+        self._run.pause()
+        self.request_before, self.notice, self.problem = before, notice, ""
+        self._tell()
 
     def _held(self, name: str) -> Any:
         return None if self.here is None else self.here.holds.get(name)
@@ -463,10 +462,6 @@ class Stepper:
                 listener()
             except Exception as error:  # a view that breaks must not break the run
                 self.problem = f"a view failed: {type(error).__name__}: {error}"
-
-
-def _same_lane(start: Stop, stop: Stop) -> bool:
-    return stop.lane == start.lane or start.lane is None
 
 
 def _fitting(stop: Stop, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Compact ways to write down a history, and to read what became of it.
 
-A history is a list of events: `user("hi")`, `me(call("a"))`, `me_says_back(...)`. What the passes make of it is shown as
-lines: a content as `model: call a`, a fate as `moved 2 R5.24`.
+A history is a list of events: `user("hi")`, `me(call("a"))`, `me(response("a"))`. What the passes make of it is shown
+as lines: a content as `model: call a`, a fate as `moved 2 R5.24`.
 """
 
 from __future__ import annotations
@@ -80,6 +80,12 @@ def timed(*events: Event) -> list[Event]:
 def seen(events: Sequence[Event], agent: str = "me", **viewer: Any) -> Assembly:
     """What `me`, or another viewer, is sent."""
     return assemble(events, Viewer(agent, **viewer))
+
+
+def parts_of(content: types.Content) -> list[types.Part]:
+    """The parts of a content that has some."""
+    assert content.parts
+    return content.parts
 
 
 def lines(contents: Sequence[types.Content]) -> list[str]:

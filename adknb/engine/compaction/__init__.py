@@ -16,7 +16,9 @@ obeys it (processors/contents/summaries.py). Two ways to get there, each off unl
 A tail summary does not pass by plugins and nobody is handed it as an event; the summary of a sliding window is shown to
 plugins.
 
-Go: session/compaction/compaction.go; internal/compactioninternal; seed 000, 四.1.6 and 四.2.6; spec/compaction.md
+Source: seed 000, 四.1.6 and 四.2.6; spec/compaction.md
+
+Go: session/compaction/compaction.go; internal/compactioninternal/compactor.go
 """
 
 from __future__ import annotations

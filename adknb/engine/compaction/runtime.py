@@ -1,7 +1,7 @@
 """One turn's compaction: when to try, the summarizer's call, storing the record.
 
-Go: internal/agent/compactionctx, Runtime; internal/llminternal/compaction_processor.go, CompactionRequestProcessor;
-runner/runner.go, compactAfterInvocation
+Go: internal/agent/compactionctx/compactionctx.go, Runtime; internal/llminternal/compaction_processor.go,
+CompactionRequestProcessor; runner/runner.go, compactAfterInvocation
 
 The summarizer's call is a stop: a reader may answer for it or let it fail. A turn never fails because of tail
 retention: what went wrong is logged, and the turn goes on with the whole history.

@@ -2,19 +2,19 @@
 
 The history is not sent as it is stored. Between the two stand these passes over one list (seed 000, 四.2):
 
-    pass               what it asks                                                 rule R5.  seed 四.  file
-    collect            does this event count in this run at all?                    1         2.6      turn.py
-    turn               is history wanted, or the current turn only?                 2 to 4    2.1      turn.py
-    filter             may this agent see it: content, branch, scope, protocol?     5 to 8    2.2-2.5  filter.py
-    foreign            did another agent say it? Then it is told as context.        9 to 12   2.4      foreign.py
-    summaries          does the summary of a compaction stand for it?               13        2.6      summaries.py
-    transcription      is it speech? Then it becomes text.                          14        2.5      transcription.py
-    orphans            does it answer a call that nobody has made?                  15        2.7      orphans.py
-    latest             is the last event a response? It goes to its call.           16 to 22  2.7      latest.py merge.py
-    history            does each call have its response right behind it?            23 to 26  2.7      history.py merge.py
-    emit               copy what is left, without empty parts and made-up ids       27 to 30  2.8      emit.py copies.py
-    task input         what is the task of this scope?                              31 to 33  2.3      task_input.py
-    continuation turn  does the model have the last word?                           34        2.8      emit.py
+  pass               what it asks                                                 rule R5.  seed 四.  file
+  collect            does this event count in this run at all?                    1         2.6      turn.py
+  turn               is history wanted, or the current turn only?                 2 to 4    2.1      turn.py
+  filter             may this agent see it: content, branch, scope, protocol?     5 to 8    2.2-2.5  filter.py
+  foreign            did another agent say it? Then it is told as context.        9 to 12   2.4      foreign.py
+  summaries          does the summary of a compaction stand for it?               13        2.6      summaries.py
+  transcription      is it speech? Then it becomes text.                          14        2.5      transcription.py
+  orphans            does it answer a call that nobody has made?                  15        2.7      orphans.py
+  latest             is the last event a response? It goes to its call.           16 to 22  2.7      latest.py merge.py
+  history            does each call have its response right behind it?            23 to 26  2.7      history.py merge.py
+  emit               copy what is left, without empty parts and made-up ids       27 to 30  2.8      emit.py copies.py
+  task input         what is the task of this scope?                              31 to 33  2.3      task_input.py
+  continuation turn  does the model have the last word?                           34        2.8      emit.py
 
 Each pass also writes down why it did what it did; `Assembly.fates` reads that back, event by event (fates.py).
 

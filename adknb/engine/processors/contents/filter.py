@@ -67,6 +67,8 @@ def _shows_without_content(record: Record) -> bool:
 
 
 def _missing(record: Record) -> Plain:
+    if record.compaction is not None:
+        return Plain("its compaction record has no summary")
     if record.event.content is None:
         return Plain("there is none")
     return Plain("its role is empty" if record.parts else "it has no parts")

@@ -10,7 +10,7 @@ from adknb.engine.processors.contents.merge import merge_function_response_event
 from adknb.engine.processors.contents.records import Record, Viewer
 
 STAGE = "history"
-UP = Because(STAGE, "R5.24", "it answers {} and goes right behind it")
+BEHIND = Because(STAGE, "R5.24", "it answers {} and goes right behind it")
 TO_THE_END = Because(STAGE, "R5.24", "its call is answered by the last event, so the two go to the end")
 TWICE = Because(STAGE, "R5.25", "it answers {} and stands behind each of them")
 NEWER = Because(STAGE, "R5.25", "the call {} is answered again by {}, and the last answer counts")
@@ -37,7 +37,7 @@ def rearrange_for_function_responses_in_history(records: list[Record], viewer: V
     out: list[Record] = []
     tail: list[Record] = []
     callers: Callers = {}
-    in_order = 0
+    in_order = links = 0
     for index, record in enumerate(records):
         if record.responses:
             continue
@@ -50,9 +50,10 @@ def rearrange_for_function_responses_in_history(records: list[Record], viewer: V
             pair.append(merge_function_response_events([records[i] for i in found], STAGE, ledger))
         for i in found:
             callers.setdefault(i, []).append(index)
+        links += len(found)
         in_order += found == [index + 1]
         (tail if len(records) - 1 in found else out).extend(pair)
-    if in_order < len(answering):
+    if not in_order == links == len(answering):  # else there is nothing to say
         _note_responses(records, answers, callers, ledger)
         _note_calls_at_the_end(records, callers, ledger)
     return out + tail
@@ -65,23 +66,23 @@ Callers = dict[int, list[int]]
 def _note_responses(records: list[Record], answers: dict[str, int], callers: Callers, ledger: Ledger) -> None:
     """Say which responses have moved, are sent more than once, or not at all."""
     visible: set[str] = set()
+    standing = [0]  # how many of the first i records stand where they stood
     for record in records:
         if not record.responses:
             visible.update(record.calls)
-    standing = 0  # records so far that stay where they stand
-    standing_at: dict[int, int] = {}
+        standing.append(standing[-1] + (not record.responses))
     for index, record in enumerate(records):
         if not record.responses:
-            standing_at[index] = standing
-            standing += 1
             continue
         called_by = callers.get(index)
         if called_by is None:
             _note_gone(record, records, answers, visible, ledger)
-        elif len(called_by) > 1:
+            continue
+        call = called_by[0]
+        if len(called_by) > 1:
             _note_moved(record, ledger, TWICE, tuple(records[i].at for i in called_by))
-        elif standing - standing_at[called_by[0]] > 1 and index < len(records) - 1:
-            _note_moved(record, ledger, UP, records[called_by[0]].at)
+        elif call > index or (standing[index] > standing[call + 1] and index < len(records) - 1):
+            _note_moved(record, ledger, BEHIND, records[call].at)
 
 
 def _note_calls_at_the_end(records: list[Record], callers: Callers, ledger: Ledger) -> None:

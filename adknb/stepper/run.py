@@ -1,0 +1,293 @@
+"""One run and its journal: the mechanism under the commands. It goes on one stop at a time, and can be replayed.
+
+A second run is made by playing again from the start: the journal answers for models and tools, and does again what the
+reader did. The first run stays as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from adknb.engine.errors import AdknbError
+from adknb.engine.model import LLMRequest
+from adknb.engine.session import Session
+from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
+from adknb.stepper.edits import request_json
+from adknb.stepper.journal import (
+    Effect,
+    Entry,
+    Memory,
+    ReplayDiverged,
+    answer_again,
+    counting,
+    effect_of,
+    is_performed,
+    key_of,
+    leave_behind,
+    place_of,
+    use_key,
+)
+from adknb.stepper.patches import Patch, put_back, snapshot, taken
+from adknb.stepper.plays import Play
+from adknb.stepper.record import OpenCalls, StopRecord, error_of, event_position
+from adknb.stepper.tape import Tape
+from adknb.stepper.wrote import Written
+
+
+class Busy(AdknbError):
+    """The run is in the middle of a stop: a tool or callback of this very run tries to step it."""
+
+
+class Run:
+    """A play under way. `here` is the present stop, None once all turns are over."""
+
+    def __init__(self, play: Play) -> None:
+        self.play = play
+        self.here: Stop | None = None
+        self.turn = 0
+        self.stops: list[StopRecord] = []
+        self.journal: list[Entry] = []
+        """An entry for each stop, the present one included."""
+        self.requests: list[dict[str, Any]] = []
+        self.tools_run: list[str] = []
+        self.error: Exception | None = None
+        self.request: LLMRequest | None = None
+        self.flow: Any = None
+        self.open = OpenCalls()
+        self._items: Generator[Any, None, None] | None = None
+        self._session: Session | None = None
+        self._held: dict[str, Any] | None = None
+        self._heard = 0
+        self._busy = False
+        self._uses: dict[str, int] = {}
+        """How often this run has used each double that counts its uses."""
+        self._promised: dict[int, Effect] = {}
+        """Stop before a call -> the effect, of an earlier run, that answers for it."""
+        self.memory = Memory()
+        """What an earlier run performed behind the stop this one was brought to."""
+        self._written = Written()
+
+    # --------------------------------------------------------------------------------------------------------- going on
+
+    def advance(self) -> None:
+        """Leave this stop and go on to the next.
+
+        Raises:
+            Busy: the run is going on already, below in this very call stack.
+        """
+        if self._busy:
+            raise Busy("the run is busy: a tool or callback of this very run cannot step it")
+        self._busy = True
+        try:
+            self._leave()
+            while True:
+                if self._items is None and not self._begin_turn():
+                    self.here = None
+                    return
+                assert self._items is not None
+                try:
+                    item = next(self._items)
+                except StopIteration:
+                    self._end_turn(Return())
+                    return
+                except Exception as error:
+                    self._end_turn(Raise(error))
+                    return
+                if isinstance(item, Stop):
+                    self._arrive(item)
+                    return
+                self._heard += 1
+                if self._heard == self.play.turns[self.turn - 1].stop_after:  # this reader leaves here
+                    self._items.close()
+                    self._end_turn(Return("the reader left"))
+                    return
+        finally:
+            self._busy = False
+
+    def pause(self) -> None:
+        """A reader looks now: remember what there is, so that an edit can be told."""
+        self._held = None if self.here is None else snapshot(self.here)
+
+    def edits(self) -> Patch:
+        """What the reader has changed at this stop so far."""
+        return [] if self.here is None or self._held is None else taken(self._held, self.here)
+
+    def close(self) -> None:
+        """Leave for good: generators are closed, an open model stream too."""
+        if self._items is not None:
+            self._items.close()
+        self._items, self.here = None, None
+        self.play.turns.clear()
+
+    @property
+    def session(self) -> Session:
+        """The running session of the turn; between turns, as it is stored."""
+        ctx = None if self.here is None else self.here.holds.get("ctx")
+        self._session = getattr(ctx, "session", None) or self._session
+        if self.here is None or self._session is None or self.here.seam is Seam.TURN:
+            return self.play.session
+        return self._session
+
+    # ----------------------------------------------------------------------------------------------------------- replay
+
+    def again(self, to: int | None = None) -> Run:
+        """A second run, brought to stop `to`; without it, to where this one stands, edits made here included.
+
+        Raises:
+            ReplayDiverged: it does not meet the stops of this one; both runs stay usable.
+        """
+        last = len(self.journal) - 1 if to is None else to
+        if to is None and self.here is not None:
+            self.journal[-1].edits = self.edits()
+        run = Run(self.play.again())
+        known = self.journal[: last + 1]  # what ran behind that stop is not known there yet
+        with contextlib.redirect_stdout(io.StringIO()):  # what was printed once is not printed again
+            for number, entry in enumerate(known):
+                run.advance()
+                run._meet(number, entry)
+                if number < last or to is None:
+                    run._do_again(number, known)
+            if to is None and self.here is None:
+                run.advance()
+        run.memory = self.memory.with_more(self.journal[last:])
+        return run
+
+    def answer(self, answer: Return | Raise | None) -> None:
+        """The reader answers for the call this stop stands before, or replaces the outcome of the one it is behind."""
+        assert self.here is not None
+        self.journal[-1].answer = answer
+        if self.here.phase is Phase.AFTER:
+            self.here.holds["outcome"] = answer
+        else:
+            self.here.answer = answer
+
+    def _meet(self, number: int, entry: Entry) -> None:
+        """The stop reached must be the one recorded."""
+        met = "the end of the run" if self.here is None else place_of(self.here, self.turn)
+        if met != entry.place:
+            raise ReplayDiverged(number, entry.place, met)
+
+    def _do_again(self, number: int, known: Sequence[Entry]) -> None:
+        """What the reader did at this stop of the first run; and who answers for the model or tool that ran there."""
+        assert self.here is not None
+        entry, own = known[number], self.journal[-1]
+        put_back(self.here, entry.edits)
+        own.edits = entry.edits
+        if entry.answer is not None:
+            self.answer(answer_again(entry.answer))
+        elif is_performed(self.here):
+            closing = next((e for e in known[number + 1 :] if e.closes == number), None)
+            if closing is not None and closing.effect is not None:
+                self._promised[number] = closing.effect
+        own.tape = entry.tape
+
+    # -------------------------------------------------------------------------------------------------------- mechanism
+
+    def _leave(self) -> None:
+        """Write down what the reader changed here; see that a model or tool that ran before does not run again."""
+        stop = self.here
+        if stop is None:
+            return
+        entry = self.journal[-1]
+        if self._held is not None:
+            entry.edits, self._held = taken(self._held, stop), None
+        if stop.phase is Phase.AFTER or entry.answer is not None:
+            return
+        if stop.seam is Seam.MODEL:
+            sent = request_json(stop.holds["request"])
+            self.requests.append(sent)
+            entry.key = key_of(stop, sent)
+            entry.tape = entry.tape or self.memory.tape(entry.key) or self._new_tape(stop)
+            stop.answer = Return(entry.tape)
+        elif is_performed(stop):
+            if stop.seam is Seam.TOOL:
+                self.tools_run.append(stop.name)
+            entry.key = key_of(stop)
+            effect = self._promised.get(len(self.journal) - 1) or self.memory.effect(entry.key)
+            if effect is None:
+                self._tell_uses(stop)
+            else:
+                self._promised[len(self.journal) - 1] = effect
+                stop.answer = answer_again(effect.outcome)
+
+    def _new_tape(self, stop: Stop) -> Tape:
+        """The model is asked, when the run wants its first answer; what it gives is kept."""
+        self._tell_uses(stop)
+        request, stream, ask = stop.holds["request"], stop.holds["stream"], stop.function
+        assert ask is not None
+        return Tape(lambda: ask(request, stream))
+
+    def _tell_uses(self, stop: Stop) -> None:
+        """Before a model or tool is really used: one that counts is told how often *this* run has used it.
+
+        Another run may have used the same object in between (scenarios.ScriptedModel).
+        """
+        double = counting(stop)
+        if double is not None:
+            double.uses = self._uses.setdefault(use_key(stop), double.uses)
+
+    def _keep(self, stop: Stop, entry: Entry) -> None:
+        """Behind a call: keep what it came to, or do here what it did in the run that it is answered from."""
+        before = stop.opened_by
+        if stop.phase is not Phase.AFTER or before is None or before.number is None:
+            return
+        entry.closes = before.number
+        tape, effect = self.journal[before.number].tape, self._promised.get(before.number)
+        double = counting(stop)
+        if stop.seam is Seam.MODEL and tape is not None:
+            if tape.uses is None and double is not None:
+                tape.uses = double.uses
+            uses = tape.uses
+        elif effect is not None:
+            leave_behind(stop, effect)
+            entry.effect, uses = effect, effect.uses
+        else:
+            entry.effect = effect_of(stop)
+            uses = None if entry.effect is None else entry.effect.uses
+        if uses is not None:
+            self._uses[use_key(stop)] = uses
+
+    def _begin_turn(self) -> bool:
+        if self.turn >= len(self.play.turns):
+            return False
+        self.turn += 1
+        self._heard = 0
+        self.error = None
+        self.request = self.flow = self._session = None
+        self._items = self.play.iter(self.play.turns[self.turn - 1])
+        return True
+
+    def _end_turn(self, outcome: Return | Raise) -> None:
+        """A turn's end is a stop too: everything can still be looked at, and the next turn can be stepped."""
+        self._items = None
+        self.open.clear()
+        self.error = outcome.error if isinstance(outcome, Raise) else None
+        self._arrive(Stop(Seam.TURN, f"turn {self.turn}", Phase.AFTER, {"outcome": outcome}))
+
+    def _arrive(self, stop: Stop) -> None:
+        self.request = stop.holds.get("request") or self.request
+        self.flow = stop.holds.get("flow") or self.flow
+        self.here = stop
+        stop.number = len(self.stops)
+        self.journal.append(Entry(stop.number, place_of(stop, self.turn)))
+        self._keep(stop, self.journal[-1])
+        self.stops.append(
+            StopRecord(
+                number=stop.number,
+                seam=stop.seam,
+                name=stop.name,
+                phase=stop.phase,
+                turn=self.turn,
+                step=stop.step or 0,
+                agent=stop.agent or "",
+                lane=stop.lane or "",
+                depth=self.open.enter(stop),
+                noop=stop.noop,
+                event=event_position(stop),
+                error=error_of(stop),
+                wrote=self._written.at(stop),
+            )
+        )

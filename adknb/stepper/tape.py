@@ -1,0 +1,95 @@
+"""A model's answers to one call, kept as they come, so that several runs can read them and the model is asked once.
+
+The first reader to want the next answer takes it from the model; whoever comes later gets a copy. So a fork taken
+between two chunks of a stream goes on with the very same stream, and repeats no chunk.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from adknb.engine.errors import AdknbError
+from adknb.engine.model import as_response
+from adknb.engine.stops import Raise, Return
+
+
+class TapeEnded(AdknbError):
+    """A recording, or a stream that was left, has no further answer."""
+
+
+class Tape:
+    """The outcomes of one model call, in order. `source` asks the model; None for a tape read from a file."""
+
+    def __init__(
+        self,
+        source: Callable[[], Iterable[Any]] | None = None,
+        kept: Iterable[Return | Raise] = (),
+        ended: bool = False,
+    ) -> None:
+        self.kept = list(kept)
+        self.ended = ended
+        self.uses: int | None = None
+        """How often a model that counts its uses had been used by then."""
+        self._source = source
+        self._live: Iterator[Any] | None = None
+        self._opened: Any = None
+        self._readers = 0
+        self._lock = threading.RLock()
+
+    def __iter__(self) -> Iterator[Any]:
+        """A reader of its own, from the beginning."""
+        with self._lock:
+            self._readers += 1
+        return self._read()
+
+    def _read(self) -> Iterator[Any]:
+        at = 0
+        try:
+            while True:
+                with self._lock:
+                    fresh = at >= len(self.kept)
+                    outcome = self._next() if fresh else self.kept[at]
+                if outcome is None:
+                    return
+                at += 1
+                if isinstance(outcome, Raise):
+                    raise outcome.error
+                yield outcome.value if fresh else copy.deepcopy(outcome.value)
+        finally:
+            self._leave()
+
+    def _next(self) -> Return | Raise | None:
+        """Take one more outcome from the model. What is kept is a copy: the engine writes call ids into its own."""
+        if self.ended:
+            return None
+        if self._source is None:
+            raise TapeEnded("the recording ends here: the model gave no further answer when it was made")
+        try:
+            if self._live is None:
+                self._opened = self._source()
+                self._live = iter(self._opened)
+            response = as_response(next(self._live))
+        except StopIteration:
+            self.ended = True
+            return None
+        except Exception as error:
+            self.ended = True
+            self.kept.append(Raise(error))
+            return self.kept[-1]
+        self.kept.append(Return(copy.deepcopy(response)))
+        return Return(response)
+
+    def _leave(self) -> None:
+        """The last reader closes the model's stream; what it had still to say is lost."""
+        with self._lock:
+            self._readers -= 1
+            if self._readers == 0 and not self.ended:
+                for opened in (self._live, self._opened):
+                    close = getattr(opened, "close", None)
+                    if close is not None:
+                        close()
+                if self._live is not None:
+                    self._source = None
