@@ -204,11 +204,12 @@ def test_16_7_what_the_client_refuses_is_refused_before_anything_is_sent(serve, 
     assert server.received == []
 
 
-def test_2_6_labels_are_sent_as_the_config_has_them(serve):
-    server = serve(says("hi"), says("hi"))
-    answers(gemini(server), asking(config=types.GenerateContentConfig(labels={"team": "a"})))
-    answers(gemini(server), asking())
-    assert [r.body.get("labels") for r in server.received] == [{"team": "a"}, None]
+@pytest.mark.parametrize("stream", [False, True])
+def test_2_6_labels_are_refused_before_anything_is_sent_as_gos_client_does(serve, stream):
+    server = serve(says("hi"))
+    with pytest.raises(ModelCallFailed, match="labels are for Vertex"):
+        answers(gemini(server), asking(config=types.GenerateContentConfig(labels={"team": "a"})), stream)
+    assert server.received == []
 
 
 @pytest.mark.parametrize("stream", [False, True])

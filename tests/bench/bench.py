@@ -1,0 +1,203 @@
+"""The figures of the design, printed as tables: `python tests/bench/bench.py [table …]`. See README.md beside this file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+HERE = Path(__file__).parent
+GOLDEN = HERE.parent / "golden" / "scenarios.jsonl"
+
+
+def best_of(n: int, work: Callable[[], Any]) -> float:
+    """The shortest of n runs, in milliseconds."""
+    times = []
+    for _ in range(n):
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1000)
+    return min(times)
+
+
+def show(title: str, head: list[str], rows: list[list[Any]]) -> None:
+    """Print one table, columns aligned."""
+    texts = [[f"{v:.1f}" if isinstance(v, float) else str(v) for v in row] for row in rows]
+    widths = [max(len(r[i]) for r in [head, *texts]) for i in range(len(head))]
+    print(f"\n{title}")
+    for row in [head, *texts]:
+        print(
+            "  "
+            + "  ".join(v.ljust(w) if i == 0 else v.rjust(w) for i, (v, w) in enumerate(zip(row, widths, strict=True)))
+        )
+
+
+def history(n: int) -> list[Any]:
+    """n events in fours: question, call, response, answer. One agent, no branches."""
+    from adknb import Event
+
+    events = []
+    for i in range(n):
+        call = types.FunctionCall(id=f"c{i // 4}", name="look", args={"place": f"shelf {i}", "deep": {"n": i}})
+        answer = types.FunctionResponse(
+            id=f"c{i // 4}", name="look", response={"found": [i, i + 1], "text": "book " * 10}
+        )
+        author, role, part = [
+            ("user", "user", types.Part(text=f"question {i} " * 5)),
+            ("agent", "model", types.Part(function_call=call)),
+            ("agent", "user", types.Part(function_response=answer)),
+            ("agent", "model", types.Part(text=f"answer {i} " * 5)),
+        ][i % 4]
+        events.append(
+            Event(
+                author=author,
+                content=types.Content(role=role, parts=[part]),
+                id=str(i),
+                timestamp=float(i),
+                invocation_id=f"e{i // 4}",
+            )
+        )
+    return events
+
+
+def contents() -> None:
+    """Contents assembly: ours beside google-adk, and how it grows."""
+    from adknb.engine.processors.contents import Viewer, assemble
+
+    try:
+        from google.adk.events.event import Event as AdkEvent
+        from google.adk.flows.llm_flows import contents as adk
+    except ImportError:
+        adk = None
+    rows, first = [], None
+    for n in (1_000, 5_000, 10_000):
+        events = history(n)
+        assert len(assemble(events, Viewer("agent")).contents) >= n
+        ours = best_of(5, lambda events=events: assemble(events, Viewer("agent")))
+        first = first or ours
+        row: list[Any] = [f"{n:,} events", ours, ours / first]
+        if adk is not None:
+            theirs_in = [
+                AdkEvent(
+                    author=e.author, content=e.content, id=e.id, timestamp=e.timestamp, invocation_id=e.invocation_id
+                )
+                for e in events
+            ]
+            theirs = best_of(5, lambda events=theirs_in: adk._get_contents(None, events, "agent"))
+            row += [theirs, theirs / ours]
+        else:
+            row += ["not installed", "-"]
+        rows.append(row)
+    show("contents assembly, best of 5", ["", "adknb ms", "t(n)/t(1,000)", "google-adk ms", "google-adk / adknb"], rows)
+
+
+def stepper() -> None:
+    """A run under the Stepper beside the plain run, and what one stop costs over a long history."""
+    import adknb
+    from adknb import LlmAgent, Runner, ScriptedModel
+    from adknb.engine.platform import counted, in_order
+
+    def agent() -> Any:
+        def look(place: str) -> dict[str, Any]:
+            """Looks."""
+            return {"place": place}
+
+        call = types.Part(function_call=types.FunctionCall(id="c", name="look", args={"place": "shelf"}))
+        answers = [types.Content(role="model", parts=[call]), "done"]
+        return LlmAgent("agent", model=ScriptedModel(answers), tools=[look], instruction="Be brief.")
+
+    def runner(n: int) -> Any:
+        r = Runner(agent(), platform=counted(in_order))
+        session = r.session_service.create("adknb", "user", "session-1")
+        for event in history(n):
+            r.session_service.append_event(session, event)
+        return r
+
+    rows = []
+    for n in (100, 1_000, 10_000):
+        plain_in, stepped_in, counted_in = runner(n), runner(n), runner(n)
+        start = time.perf_counter()
+        list(plain_in.run("hi"))
+        plain = (time.perf_counter() - start) * 1000
+        start = time.perf_counter()
+        adknb.step(stepped_in, "hi").resume()
+        resumed = (time.perf_counter() - start) * 1000
+        dbg = adknb.step(counted_in, "hi").until("identity")
+        one = best_of(3, dbg.step)
+        rows.append([f"{n:,} events", plain, resumed, resumed / plain, one])
+    show("one turn with a tool call", ["", "plain ms", "stepper ms", "ratio", "one step ms"], rows)
+
+
+def tools() -> None:
+    """Two tools that each wait 0.2 s."""
+    from adknb import LlmAgent, Runner, ScriptedModel
+    from adknb.engine.platform import concurrent, counted, in_order, interleaved
+
+    def wait_a() -> str:
+        """Waits."""
+        time.sleep(0.2)
+        return "a"
+
+    def wait_b() -> str:
+        """Waits."""
+        time.sleep(0.2)
+        return "b"
+
+    rows = []
+    for run_tasks in (concurrent, in_order, interleaved):
+        calls = [types.Part(function_call=types.FunctionCall(id=n, name=n)) for n in ("wait_a", "wait_b")]
+        model = ScriptedModel([types.Content(role="model", parts=calls), "done"])
+        r = Runner(LlmAgent("agent", model=model, tools=[wait_a, wait_b]), platform=counted(run_tasks))
+        took = best_of(1, lambda r=r: list(r.run("hi")))
+        rows.append([run_tasks.__name__, took, took / 200])
+    show("two tools of 200 ms in one answer", ["task runner", "ms", "of one tool"], rows)
+
+
+def imports() -> None:
+    """What `import adknb` adds to `import google.genai.types`."""
+
+    def seconds(code: str) -> float:
+        program = f"import time; s = time.perf_counter(); {code}; print(time.perf_counter() - s)"
+        return min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(3))
+
+    base = seconds("import google.genai.types")
+    lean = seconds("import google.genai.types, adknb")
+    full = seconds("import google.genai.types, adknb; adknb.step, adknb.LlmAgent, adknb.open")
+    show(
+        "import, best of 3",
+        ["", "s", "added s"],
+        [
+            ["google.genai.types", f"{base:.2f}", ""],
+            ["and adknb", f"{lean:.2f}", f"{lean - base:.2f}"],
+            ["and its names used", f"{full:.2f}", f"{full - base:.2f}"],
+        ],
+    )
+
+
+def golden() -> None:
+    """All golden scenarios, traced."""
+    from adknb.scenarios import load, trace
+
+    scenarios = load(str(GOLDEN))
+    took = best_of(1, lambda: [trace(s) for s in scenarios])
+    show(
+        "golden scenarios",
+        ["", "s", "ms each"],
+        [[f"{len(scenarios)} scenarios", f"{took / 1000:.1f}", took / len(scenarios)]],
+    )
+
+
+TABLES = {"contents": contents, "stepper": stepper, "tools": tools, "import": imports, "golden": golden}
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or list(TABLES)
+    unknown = [name for name in wanted if name not in TABLES]
+    if unknown:
+        sys.exit(f"no table {unknown[0]!r}; there are: {', '.join(TABLES)}")
+    for name in wanted:
+        TABLES[name]()
