@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adknb.files import open as open
     from adknb.scenarios import ScriptedModel, scenario
     from adknb.stepper import Stepper, at, changed, event, step, when
+    from adknb.stepper.replays import replay
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "at",
     "changed",
     "event",
+    "replay",
     "scenario",
     "step",
     "when",
@@ -69,6 +71,7 @@ _HOMES = {
     "changed": "adknb.stepper",
     "event": "adknb.stepper",
     "open": "adknb.files",
+    "replay": "adknb.stepper.replays",
     "scenario": "adknb.scenarios",
     "step": "adknb.stepper",
     "when": "adknb.stepper",
@@ -77,7 +80,6 @@ _HOMES = {
 _PROMISED = {
     "attach": "attach, a google-adk agent under the Stepper",
     "doctor": "doctor, named checks over a session",
-    "replay": "replay, a saved journal played again",
     "watch": "watch, a run followed as it happens",
 }
 """Names that will come, and what each will be."""

@@ -105,7 +105,8 @@ class Agent:
         """
         actions = EventActions()
         callbacks = hooks_of(ctx.plugins, seam) + own
-        content = yield from first_answer(seam, callbacks, Context(ctx, actions), agent=self)
+        hook_ctx = Context(ctx, actions)
+        content = yield from first_answer(seam, callbacks, hook_ctx, agent=self, ctx=hook_ctx)
         if content is None and not actions.state_delta:
             return None
         kept = EventActions(state_delta=actions.state_delta)  # artifacts saved here are on no event, as in Go

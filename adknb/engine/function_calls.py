@@ -70,10 +70,12 @@ def handle_function_calls(
     calls = function_calls_of(content)
     if not calls:
         return None
-    tasks = [
+    tasks: list[Any] = [
         _in_lane(c, _answer(ctx, tools, c, callbacks, (confirmations or {}).get(c.id or "")), len(calls) > 1)
         for c in calls
     ]
+    for task, function_call in zip(tasks, calls, strict=True):
+        task.__name__ = lane_of(function_call)  # so that whoever runs the tasks can tell them apart
     answers = yield from ctx.platform.run_tasks(tasks)
     events = [event for event in answers if event is not None]
     if not events:
@@ -82,11 +84,16 @@ def handle_function_calls(
     return merged
 
 
+def lane_of(function_call: types.FunctionCall) -> str:
+    """What the lane of a call is called: `get_weather#call-1`."""
+    return f"{function_call.name}#{function_call.id}"
+
+
 def _in_lane(function_call: types.FunctionCall, task: Steps[Event | None], several: bool) -> Steps[Event | None]:
     """Write the lane on a task's stops when calls run side by side."""
     if not several:
         return (yield from task)
-    lane = f"{function_call.name}#{function_call.id}"
+    lane = lane_of(function_call)
     try:
         while True:
             item = next(task)

@@ -113,7 +113,8 @@ def concurrent(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
 class Platform:
     """The clock (seconds since the epoch), the ids and the task runner of one runner.
 
-    `start_again` makes a platform that gives the same readings from the start; None for one that cannot.
+    `start_again` makes a platform that gives the same readings from the start; None for one that cannot. `readings`
+    says how to get there, as JSON: `{"counted": start}` or `{"times": […], "ids": […]}`.
 
     Go: platform/time.go, Now; platform/uuid.go, NewUUID; platform/exec.go, WithTaskRunner
     """
@@ -122,6 +123,7 @@ class Platform:
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
     run_tasks: TaskRunner = concurrent
     start_again: Callable[[], Platform] | None = None
+    readings: Callable[[], dict[str, Any]] | None = None
 
     def again(self) -> Platform:
         """The same clock and ids from the start. A platform must be `counted` or `recorded` for that."""
@@ -145,6 +147,10 @@ class Platform:
             new_id=lambda: reading(ids, kept_ids, self.new_id),
             run_tasks=self.run_tasks,
             start_again=lambda: self.recorded(kept_times, kept_ids),
+            readings=lambda: {
+                "times": [*kept_times, *times[len(kept_times) :]],
+                "ids": [*kept_ids, *ids[len(kept_ids) :]],
+            },
         )
 
 
@@ -156,6 +162,7 @@ def counted(run_tasks: TaskRunner = in_order, start: float = 1_700_000_000.0) ->
         new_id=lambda: f"id-{next(ids):04}",  # sorted as texts they stay in order
         run_tasks=run_tasks,
         start_again=lambda: counted(run_tasks, start),
+        readings=lambda: {"counted": start},
     )
 
 

@@ -98,7 +98,8 @@ class Stop:
     step: int | None = None
     lane: str | None = None
     number: int | None = None
-    """Its position in the run, written by whoever steps."""
+    turn: int | None = None
+    """Its position in the run, and the turn (from 1), written by whoever steps."""
 
     def __str__(self) -> str:
         """`after processor contents`."""

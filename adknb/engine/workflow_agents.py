@@ -76,7 +76,10 @@ class ParallelAgent(Agent):
 
     def run_body(self, ctx: InvocationContext) -> Generator[Any, None, None]:
         """Give the members to the task runner; the first error ends all and names its member (12.4)."""
-        yield from ctx.platform.run_tasks([self._member(ctx, member) for member in self.sub_agents])
+        tasks: list[Any] = [self._member(ctx, member) for member in self.sub_agents]
+        for task, member in zip(tasks, self.sub_agents, strict=True):
+            task.__name__ = member.name
+        yield from ctx.platform.run_tasks(tasks)
 
     def _member(self, ctx: InvocationContext, member: Agent) -> Generator[Any, None, None]:
         branch = ".".join(filter(None, (ctx.branch, self.name, member.name)))

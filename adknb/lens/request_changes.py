@@ -60,7 +60,8 @@ def pointer(*steps: str | int) -> str:
 def words(before: str, after: str) -> Words:
     """Two texts aligned word by word, by line where one of them is long. Joined without "-" it is `after` again.
 
-    A word carries the blanks behind it; each Chinese, Japanese or Korean character is a word of its own.
+    A word carries the blanks before it, so that an appended paragraph is one addition; each Chinese, Japanese or Korean
+    character is a word of its own.
     """
     a, b = _WORD.findall(before), _WORD.findall(after)
     if max(len(a), len(b)) > MAX_WORDS:
@@ -77,7 +78,7 @@ def words(before: str, after: str) -> Words:
 
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+\s*|\s+")
+_WORD = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 
 
 def _values(path: str, before: Any, after: Any) -> Iterator[Change]:

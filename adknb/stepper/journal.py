@@ -61,6 +61,8 @@ class Entry:
     effect: Effect | None = None
     closes: int | None = None
     """For a stop after a call: the number of the stop before it."""
+    lane: str | None = None
+    """The lane that the reader chose to go next."""
     key: str = ""
     """For a model or tool that ran: what it was asked. The same question need not be asked again."""
 
@@ -83,6 +85,16 @@ class Memory:
             [(e.key, e.tape) for e in journal if e.tape is not None] + self._tapes,
             [(asked[e.closes], e.effect) for e in journal if e.effect and e.closes in asked] + self._effects,
         )
+
+    @property
+    def tapes(self) -> list[tuple[str, Tape]]:
+        """The models' answers that are left, by what was asked."""
+        return list(self._tapes)
+
+    @property
+    def effects(self) -> list[tuple[str, Effect]]:
+        """What tools came to, as far as it is left, by what was asked."""
+        return list(self._effects)
 
     def tape(self, key: str) -> Tape | None:
         """The answers to this request, if it was sent before."""

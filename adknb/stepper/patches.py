@@ -31,9 +31,11 @@ EDITABLE = ("request", "args", "response", "event", "content", "events")
 Patch = list[dict[str, Any]]
 
 
-def editable(stop: Stop) -> dict[str, Any]:
-    """The live objects of a stop that a reader may edit, by name."""
+def editable(stop: Stop, request: LLMRequest | None = None) -> dict[str, Any]:
+    """The live objects of a stop that a reader may edit, by name. `request` is the latest, where the stop holds none."""
     found = {name: stop.holds[name] for name in EDITABLE if stop.holds.get(name) is not None}
+    if request is not None:
+        found.setdefault("request", request)
     outcome = stop.holds.get("outcome")
     if isinstance(outcome, Return) and isinstance(outcome.value, (dict, list, Event, LLMResponse, types.Content)):
         found["outcome"] = outcome.value
@@ -61,24 +63,24 @@ def plain(thing: Any) -> Any:
     return f"<{type(thing).__name__}>"
 
 
-def snapshot(stop: Stop) -> dict[str, Any]:
+def snapshot(stop: Stop, request: LLMRequest | None = None) -> dict[str, Any]:
     """What a reader may edit at a stop, as it is now."""
-    return {name: plain(thing) for name, thing in editable(stop).items()}
+    return {name: plain(thing) for name, thing in editable(stop, request).items()}
 
 
-def taken(before: dict[str, Any], stop: Stop) -> Patch:
-    """What has changed at a stop since `before`."""
-    patch: Patch = jsonpatch.make_patch(before, snapshot(stop)).patch
+def taken(before: dict[str, Any], now: dict[str, Any]) -> Patch:
+    """What has changed between two snapshots of a stop."""
+    patch: Patch = jsonpatch.make_patch(before, now).patch
     return patch
 
 
-def put_back(stop: Stop, patch: Patch) -> None:
+def put_back(stop: Stop, patch: Patch, request: LLMRequest | None = None) -> None:
     """Make the same changes to the live objects of a stop of another run.
 
     Raises:
         BadData: a change leads nowhere; names its path.
     """
-    things = editable(stop)
+    things = editable(stop, request)
     for op in patch:
         steps = [s.replace("~1", "/").replace("~0", "~") for s in op["path"].split("/")[1:]]
         if op["op"] in ("move", "copy"):  # jsonpatch's shorthand for a value that is elsewhere, too

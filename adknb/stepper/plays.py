@@ -14,7 +14,7 @@ from google.genai import types
 
 from adknb.engine.agent import Agent
 from adknb.engine.llm_settings import settings_of
-from adknb.engine.platform import TaskRunner, counted, interleaved
+from adknb.engine.platform import Platform, TaskRunner, counted, interleaved
 from adknb.engine.plugin import HOOKS, hooks_of
 from adknb.engine.runner import Runner
 from adknb.engine.session import InMemorySessionService, Session, SessionMissing
@@ -67,7 +67,7 @@ class AgentPlay:
             state_delta=copy.deepcopy(turn.state_delta),
         )
 
-    def again(self) -> AgentPlay:
+    def again(self, platform: Platform | None = None) -> AgentPlay:
         """The same agent and messages from the start, in a session service of its own; clock and ids repeat."""
         old = self.runner
         runner = Runner(
@@ -75,7 +75,7 @@ class AgentPlay:
             old.app_name,
             session_service=InMemorySessionService(),
             plugins=old.plugins,
-            platform=old.platform.again(),
+            platform=platform or old.platform.again(),
             compaction=old.compaction,
         )
         session = runner.session_service.create(old.app_name, self.user, self.session_id, dict(self.first.state))

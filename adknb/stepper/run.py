@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from adknb.engine.errors import AdknbError
 from adknb.engine.model import LLMRequest
+from adknb.engine.platform import interleaved
 from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
+from adknb.engine.tool import ConfirmationRejected, ConfirmationRequired
 from adknb.stepper.edits import request_json
 from adknb.stepper.journal import (
     Effect,
@@ -30,10 +33,12 @@ from adknb.stepper.journal import (
     place_of,
     use_key,
 )
+from adknb.stepper.lanes import Lanes
 from adknb.stepper.patches import Patch, put_back, snapshot, taken
 from adknb.stepper.plays import Play
 from adknb.stepper.record import OpenCalls, StopRecord, error_of, event_position
-from adknb.stepper.tape import Tape
+from adknb.stepper.stages import Stages
+from adknb.stepper.tape import Tape, TapeEnded
 from adknb.stepper.wrote import Written
 
 
@@ -66,9 +71,17 @@ class Run:
         """How often this run has used each double that counts its uses."""
         self._promised: dict[int, Effect] = {}
         """Stop before a call -> the effect, of an earlier run, that answers for it."""
+        self.lanes: Lanes | None = None
+        if play.runner.platform.run_tasks is interleaved:
+            self.lanes = Lanes()
+            play.runner.platform = replace(play.runner.platform, run_tasks=self.lanes.run)
+        self.offline = False
+        """Whether models and tools are never used: where the record ends, they fail with TapeEnded."""
         self.memory = Memory()
         """What an earlier run performed behind the stop this one was brought to."""
         self._written = Written()
+        self.stages = Stages()
+        """The request of the present step after every stage."""
 
     # --------------------------------------------------------------------------------------------------------- going on
 
@@ -109,11 +122,18 @@ class Run:
 
     def pause(self) -> None:
         """A reader looks now: remember what there is, so that an edit can be told."""
-        self._held = None if self.here is None else snapshot(self.here)
+        if self.here is None:
+            self._held = None
+        elif self._held is None:
+            self._held = snapshot(self.here, self.request)
+        if self.here is not None and self._held is not None:
+            self.stages.pause(self.request, self._held.get("request"))
 
     def edits(self) -> Patch:
         """What the reader has changed at this stop so far."""
-        return [] if self.here is None or self._held is None else taken(self._held, self.here)
+        if self.here is None or self._held is None:
+            return []
+        return taken(self._held, snapshot(self.here, self.request))
 
     def close(self) -> None:
         """Leave for good: generators are closed, an open model stream too."""
@@ -125,8 +145,6 @@ class Run:
     @property
     def session(self) -> Session:
         """The running session of the turn; between turns, as it is stored."""
-        ctx = None if self.here is None else self.here.holds.get("ctx")
-        self._session = getattr(ctx, "session", None) or self._session
         if self.here is None or self._session is None or self.here.seam is Seam.TURN:
             return self.play.session
         return self._session
@@ -143,17 +161,29 @@ class Run:
         if to is None and self.here is not None:
             self.journal[-1].edits = self.edits()
         run = Run(self.play.again())
+        run.offline = self.offline
         known = self.journal[: last + 1]  # what ran behind that stop is not known there yet
-        with contextlib.redirect_stdout(io.StringIO()):  # what was printed once is not printed again
-            for number, entry in enumerate(known):
-                run.advance()
-                run._meet(number, entry)
-                if number < last or to is None:
-                    run._do_again(number, known)
-            if to is None and self.here is None:
-                run.advance()
+        run.follow(known, as_it_was_left=to is None, over=to is None and self.here is None)
         run.memory = self.memory.with_more(self.journal[last:])
         return run
+
+    def follow(self, known: Sequence[Entry], as_it_was_left: bool, over: bool) -> None:
+        """Bring this new run to the last stop of a journal; there too do what the reader did, or go on to be over.
+
+        Raises:
+            ReplayDiverged: it does not meet the stops of the journal.
+        """
+        last = len(known) - 1
+        with contextlib.redirect_stdout(io.StringIO()):  # what was printed once is not printed again
+            for number, entry in enumerate(known):
+                self.advance()
+                self._meet(number, entry)
+                if number == last and as_it_was_left and self.here is not None:
+                    self._held = snapshot(self.here, self.request)  # what is done here can still be told as an edit
+                if number < last or as_it_was_left:
+                    self._do_again(number, known)
+            if over:
+                self.advance()
 
     def answer(self, answer: Return | Raise | None) -> None:
         """The reader answers for the call this stop stands before, or replaces the outcome of the one it is behind."""
@@ -174,7 +204,7 @@ class Run:
         """What the reader did at this stop of the first run; and who answers for the model or tool that ran there."""
         assert self.here is not None
         entry, own = known[number], self.journal[-1]
-        put_back(self.here, entry.edits)
+        put_back(self.here, entry.edits, self.request)
         own.edits = entry.edits
         if entry.answer is not None:
             self.answer(answer_again(entry.answer))
@@ -183,6 +213,13 @@ class Run:
             if closing is not None and closing.effect is not None:
                 self._promised[number] = closing.effect
         own.tape = entry.tape
+        self.choose(entry.lane)
+
+    def choose(self, lane: str | None) -> None:
+        """Which lane goes next."""
+        self.journal[-1].lane = lane
+        if self.lanes is not None:
+            self.lanes.wish = lane
 
     # -------------------------------------------------------------------------------------------------------- mechanism
 
@@ -193,32 +230,45 @@ class Run:
             return
         entry = self.journal[-1]
         if self._held is not None:
-            entry.edits, self._held = taken(self._held, stop), None
+            entry.edits, self._held = self.edits(), None
+        self.stages.edited(self.request, entry.edits)
         if stop.phase is Phase.AFTER or entry.answer is not None:
             return
         if stop.seam is Seam.MODEL:
             sent = request_json(stop.holds["request"])
             self.requests.append(sent)
             entry.key = key_of(stop, sent)
-            entry.tape = entry.tape or self.memory.tape(entry.key) or self._new_tape(stop)
+            entry.tape = entry.tape or self.memory.tape(entry.key) or Tape()
+            if entry.tape.waits and not self.offline:
+                entry.tape.go_on_with(self._ask(stop))
             stop.answer = Return(entry.tape)
         elif is_performed(stop):
-            if stop.seam is Seam.TOOL:
-                self.tools_run.append(stop.name)
             entry.key = key_of(stop)
             effect = self._promised.get(len(self.journal) - 1) or self.memory.effect(entry.key)
+            if effect is None and self.offline:
+                stop.answer = Raise(TapeEnded(f"the recording ends here: {stop.name!r} was not run when it was made"))
+                return
+            if stop.seam is Seam.TOOL:
+                self.tools_run.append(stop.name)
             if effect is None:
                 self._tell_uses(stop)
             else:
                 self._promised[len(self.journal) - 1] = effect
                 stop.answer = answer_again(effect.outcome)
 
-    def _new_tape(self, stop: Stop) -> Tape:
-        """The model is asked, when the run wants its first answer; what it gives is kept."""
-        self._tell_uses(stop)
-        request, stream, ask = stop.holds["request"], stop.holds["stream"], stop.function
+    def _ask(self, stop: Stop) -> Callable[[], Iterable[Any]]:
+        """How the model is asked, when the run wants an answer that is not on the tape."""
+        request, stream, ask, double = stop.holds["request"], stop.holds["stream"], stop.function, counting(stop)
         assert ask is not None
-        return Tape(lambda: ask(request, stream))
+        uses = None if double is None else self._uses.setdefault(use_key(stop), double.uses)
+
+        def source() -> Iterable[Any]:
+            if double is not None:
+                double.uses = uses
+            answers: Iterable[Any] = ask(request, stream)
+            return answers
+
+        return source
 
     def _tell_uses(self, stop: Stop) -> None:
         """Before a model or tool is really used: one that counts is told how often *this* run has used it.
@@ -235,6 +285,7 @@ class Run:
         if stop.phase is not Phase.AFTER or before is None or before.number is None:
             return
         entry.closes = before.number
+        self._take_back(stop)
         tape, effect = self.journal[before.number].tape, self._promised.get(before.number)
         double = counting(stop)
         if stop.seam is Seam.MODEL and tape is not None:
@@ -250,6 +301,15 @@ class Run:
         if uses is not None:
             self._uses[use_key(stop)] = uses
 
+    def _take_back(self, stop: Stop) -> None:
+        """A tool that asked for approval, or was refused it, has not run."""
+        outcome, before = stop.holds["outcome"], stop.opened_by
+        refused = isinstance(outcome, Raise) and isinstance(outcome.error, ConfirmationRequired | ConfirmationRejected)
+        if not refused or stop.seam is not Seam.TOOL or before is None or stop.name not in self.tools_run:
+            return
+        if before.number is not None and self.journal[before.number].answer is None:  # not the reader's own error
+            del self.tools_run[len(self.tools_run) - 1 - self.tools_run[::-1].index(stop.name)]
+
     def _begin_turn(self) -> bool:
         if self.turn >= len(self.play.turns):
             return False
@@ -257,6 +317,7 @@ class Run:
         self._heard = 0
         self.error = None
         self.request = self.flow = self._session = None
+        self.stages = Stages()
         self._items = self.play.iter(self.play.turns[self.turn - 1])
         return True
 
@@ -270,8 +331,12 @@ class Run:
     def _arrive(self, stop: Stop) -> None:
         self.request = stop.holds.get("request") or self.request
         self.flow = stop.holds.get("flow") or self.flow
+        self._session = getattr(stop.holds.get("ctx"), "session", None) or self._session
         self.here = stop
-        stop.number = len(self.stops)
+        self.stages.at(stop)
+        stop.number, stop.turn = len(self.stops), self.turn
+        if self.lanes is not None:
+            self.lanes.wish = None
         self.journal.append(Entry(stop.number, place_of(stop, self.turn)))
         self._keep(stop, self.journal[-1])
         self.stops.append(

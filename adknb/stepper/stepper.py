@@ -6,8 +6,10 @@ and a command returns when the run has reached its next pause. Nothing ever wait
 
 from __future__ import annotations
 
+import os
+import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -19,13 +21,16 @@ from adknb.engine.platform import TaskRunner
 from adknb.engine.response import LLMResponse
 from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
+from adknb.lens.invariants import Invariant, broken, invariants
 from adknb.scenarios import Turn
 from adknb.stepper.edits import apply_request, request_json
+from adknb.stepper.json_values import must_have_json_form
 from adknb.stepper.patches import Patch
-from adknb.stepper.plays import Message, Play, as_message, known_names, play_of
+from adknb.stepper.plays import Message, Play, UnknownName, as_message, known_names, play_of
 from adknb.stepper.record import StopRecord
 from adknb.stepper.run import Run
-from adknb.stepper.wishes import Wish, at
+from adknb.stepper.stages import Paragraph, Stage, paragraphs
+from adknb.stepper.wishes import Wish, at, when
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,17 +43,25 @@ class NotPaused(AdknbError):
 
 
 def step(
-    agent_or_scenario: Any, message: Message | Sequence[Message] | None = None, *, runner: TaskRunner | None = None
+    agent_or_scenario: Any,
+    message: Message | Sequence[Message] | None = None,
+    *,
+    runner: TaskRunner | None = None,
+    strict: bool = False,
 ) -> Stepper:
     """Begin a run and pause at its first stop.
 
     `agent_or_scenario` is an agent or Runner with the message (or messages, one a turn) it is sent, or a scenario dict.
     `runner` says how several calls of one answer are run: `platform.in_order`, `reverse`, `interleaved`, `concurrent`.
+    `strict` stops where an invariant breaks (`lens.invariants`), whatever else was wished.
 
     Raises:
         TypeError, BadData: see `plays.play_of`.
     """
-    return Stepper(play_of(agent_or_scenario, message, runner))
+    dbg = Stepper(play_of(agent_or_scenario, message, runner))
+    if strict:
+        dbg.breakpoints.append(when(dbg.is_broken))
+    return dbg
 
 
 class Stepper:
@@ -135,6 +148,24 @@ class Stepper:
         """Go on to the next breakpoint, or to the end of the last turn."""
         return self._go(lambda stop: False, by_breakpoints=True)
 
+    @property
+    def lanes(self) -> list[str]:
+        """The lanes that can go on: calls of one answer, or agents, that run side by side and take turns."""
+        return self._run.lanes.names() if self._run.lanes is not None else []
+
+    def choose(self, lane: str) -> Stepper:
+        """Let this lane go next: to its next stop. So every order of finishing can be produced.
+
+        Raises:
+            UnknownName: no such lane can go on; names those that can.
+        """
+        with self.lock:
+            names = {*self.lanes, *([self.here.lane] if self.here is not None and self.here.lane else [])}
+            if lane not in names:
+                raise UnknownName("lane", lane, names)
+            self._run.choose(lane)
+            return self.step()
+
     def break_at(self, wish: Wish | str) -> Stepper:
         """Stop there from now on, when resuming or going on until something else.
 
@@ -179,7 +210,7 @@ class Stepper:
         After a call, `value` takes the place of what it came to, and the run stays where it is.
 
         Raises:
-            TypeError: the value is nothing this call could come to; the run stays where it is.
+            TypeError: the value is nothing this call could come to, or has no JSON form; the run stays where it is.
             NotPaused: there is no call here.
         """
         return self._answer(Return(_fitting(self._paused(), value)))
@@ -261,6 +292,45 @@ class Stepper:
             other.breakpoints = list(self.breakpoints)
             other.request_before = self.request_before
             return other
+
+    # --------------------------------------------------------------------------------------------------------- keeping
+
+    def save(
+        self, path: str | os.PathLike[str], redact: Iterable[str | re.Pattern[str]] = (), agent: str = ""
+    ) -> Stepper:
+        """Write the run to a file that `adknb.replay` plays again without a model; see `journal_file`.
+
+        Keys, tokens and passwords are taken out, and what fits the patterns of `redact`. `agent` says where the agent
+        can be imported from, `"package.module:name"`; left out, it is looked for.
+
+        Raises:
+            NoJsonForm: a tool came to a value that has no JSON form; names the stop. Nothing is written.
+            CannotSave, BadData: see `journal_file.document_of`.
+        """
+        from adknb.stepper.writing_tests import save
+
+        return save(self, path, redact, agent)
+
+    def to_test(
+        self, path: str | os.PathLike[str], agent: str = "", redact: Iterable[str | re.Pattern[str]] = ()
+    ) -> Stepper:
+        """Keep the run so far as a pytest file: it replays it and asserts requests, events, tools and state.
+
+        Raises:
+            AgentNeeded: the agent cannot be imported; says what to do.
+            CannotSave: it would not pass, since the agent that can be imported does otherwise.
+        """
+        from adknb.stepper.writing_tests import write_test
+
+        return write_test(self, path, agent, redact)
+
+    def to_notebook(
+        self, path: str | os.PathLike[str], agent: str = "", redact: Iterable[str | re.Pattern[str]] = ()
+    ) -> Stepper:
+        """Keep the run so far as a notebook that nbval checks; as `to_test`. Needs nbformat (the extra `lab`)."""
+        from adknb.stepper.writing_tests import write_notebook
+
+        return write_notebook(self, path, agent, redact)
 
     # --------------------------------------------------------------------------------------------- what there is to see
 
@@ -357,6 +427,22 @@ class Stepper:
         return getattr(self._held("flow") or self._run.flow, "assembly", None)
 
     @property
+    def invariants(self) -> list[Invariant]:
+        """What must hold of the request, checked now; empty before its contents are there."""
+        request = self.request
+        if request is None or not request.contents:
+            return []
+        return invariants(request.contents, self.events)
+
+    def is_broken(self, stop: Stop) -> bool:
+        """Whether an invariant breaks at this stop: behind the contents, and where the model is about to be asked."""
+        contents = stop.seam is Seam.PROCESSOR and stop.name == "contents" and stop.phase is Phase.AFTER
+        asked = stop.seam is Seam.MODEL and stop.phase is Phase.BEFORE
+        if not (contents or asked) or not stop.holds["request"].contents:
+            return False
+        return bool(broken(stop.holds["request"].contents, self.events))
+
+    @property
     def fates(self) -> list[Any]:
         """What became of each session event in the latest request."""
         return list(self.assembly.fates) if self.assembly is not None else []
@@ -365,6 +451,20 @@ class Stepper:
     def request_now(self) -> dict[str, Any] | None:
         """The request as it stands, as JSON."""
         return None if self.request is None else request_json(self.request)
+
+    @property
+    def stages(self) -> list[Stage]:
+        """The latest request as it stood after every stage so far: `start`, the processors, the tools' declarations.
+
+        Callbacks before the model, and edits made at a stop (`reader`), are stages too. Kept until the next turn begins.
+        """
+        with self.lock:
+            return list(self._run.stages.of(self.request))
+
+    @property
+    def paragraphs(self) -> list[Paragraph]:
+        """The latest request's system instruction: (text, stage that wrote it) for each paragraph."""
+        return paragraphs(self.stages)
 
     def table(self) -> pd.DataFrame:
         """The stored events as a pandas table."""
@@ -465,7 +565,13 @@ class Stepper:
 
 
 def _fitting(stop: Stop, value: Any) -> Any:
-    """The value if the call at this stop could come to it. Raises TypeError."""
+    """The value if the call at this stop could come to it, and a file could keep it. Raises TypeError."""
+    value = _of_its_kind(stop, value)
+    must_have_json_form(stop, value)
+    return value
+
+
+def _of_its_kind(stop: Stop, value: Any) -> Any:
     if stop.seam is Seam.MODEL:
         if stop.phase is Phase.BEFORE and isinstance(value, (list, tuple)):
             return [as_response(v) for v in value]

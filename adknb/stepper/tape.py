@@ -38,12 +38,28 @@ class Tape:
         self._opened: Any = None
         self._readers = 0
         self._lock = threading.RLock()
+        self._unasked = source is None
+        self._known = 0
+        """How many answers a model that is asked again has to repeat before it goes on."""
 
     def __iter__(self) -> Iterator[Any]:
         """A reader of its own, from the beginning."""
         with self._lock:
             self._readers += 1
         return self._read()
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has no model yet and is not complete."""
+        return self._unasked and not self.ended
+
+    def go_on_with(self, source: Callable[[], Iterable[Any]]) -> None:
+        """Give it a model, which says what is missing; if there is something on the tape, it has to begin with that.
+
+        So a stream that was saved in the middle goes on: the model is asked again.
+        """
+        with self._lock:
+            self._source, self._known, self._unasked = source, len(self.kept), False
 
     def _read(self) -> Iterator[Any]:
         at = 0
@@ -71,6 +87,7 @@ class Tape:
             if self._live is None:
                 self._opened = self._source()
                 self._live = iter(self._opened)
+                self._repeat()
             response = as_response(next(self._live))
         except StopIteration:
             self.ended = True
@@ -81,6 +98,17 @@ class Tape:
             return self.kept[-1]
         self.kept.append(Return(copy.deepcopy(response)))
         return Return(response)
+
+    def _repeat(self) -> None:
+        """Let a model that is asked again say what it has said."""
+        assert self._live is not None
+        for outcome in self.kept[: self._known]:
+            said = as_response(next(self._live, ""))
+            if isinstance(outcome, Return) and said != outcome.value:
+                raise TapeEnded(
+                    "the recording ends in the middle of a stream, and the model now answers otherwise: "
+                    "restart(fresh=True) asks it anew"
+                )
 
     def _leave(self) -> None:
         """The last reader closes the model's stream; what it had still to say is lost."""

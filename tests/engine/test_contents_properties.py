@@ -17,7 +17,7 @@ from adknb.engine.event import Event, EventActions, EventCompaction
 from adknb.engine.processors.contents import Assembly, Viewer, assemble, event_belongs_to_branch
 from tests.engine.histories import parts_of
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 
 def mostly(usual: Any, *rare: Any) -> st.SearchStrategy[Any]:
@@ -40,11 +40,12 @@ def parts(token: str, name: str) -> st.SearchStrategy[types.Part]:
         st.builds(call, IDS),
         st.builds(response, IDS),
         st.builds(response, mostly("b", "ghost")),
-        st.builds(types.Part, text=mostly(token, ""), thought=mostly(None, True)),
         mostly(
             types.Part(text=token),
+            types.Part(text=token, thought=True),
+            types.Part(thought=True, thought_signature=token.encode()),
             types.Part(inline_data=types.Blob(data=token.encode(), mime_type="a/b")),
-            types.Part(),
+            types.Part(text="", thought=False),
         ),
     )
 

@@ -39,7 +39,7 @@ CALL = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"n": 
                     "/contents/1/parts/0/text",
                     "the fare is 80 yuan",
                     "the fare is 73 yuan",
-                    (("=", "the fare is "), ("-", "80 "), ("+", "73 "), ("=", "yuan")),
+                    (("=", "the fare is"), ("-", " 80"), ("+", " 73"), ("=", " yuan")),
                 )
             ],
         ),
@@ -96,7 +96,8 @@ def test_a_changed_declaration_is_told_apart_from_a_new_one():
         ("old", "", [("-", "old")]),
         ("same", "same", [("=", "same")]),
         ("杭州天气怎么样", "上海天气怎么样", [("-", "杭州"), ("+", "上海"), ("=", "天气怎么样")]),
-        ("one  two\nthree", "one  2\nthree", [("=", "one  "), ("-", "two\n"), ("+", "2\n"), ("=", "three")]),
+        ("one  two\nthree", "one  2\nthree", [("=", "one"), ("-", "  two"), ("+", "  2"), ("=", "\nthree")]),
+        ("Be brief.", "Be brief.\n\nYou are an agent.", [("=", "Be brief."), ("+", "\n\nYou are an agent.")]),
     ],
 )
 def test_words_of_two_texts_are_aligned(before, after, ops):

@@ -1,0 +1,278 @@
+"""The panel in a browser: the real panel.js and the real `Panel`, without Jupyter between. (With it: tests/browser.)"""
+
+import json
+import os
+
+import pytest
+
+import adknb
+from adknb import at
+from adknb.engine.llm_agent import LlmAgent
+from adknb.engine.model import FunctionModel
+from tests.browser.harness import what_is_missing
+from tests.widgets.page import PanelPage, browser, served
+from tests.widgets.runs import HOSTILE, said, weather
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    missing = what_is_missing()
+    if missing and os.environ.get("ADKNB_BROWSER") != "require":
+        pytest.skip(f"no browser test here, this is missing: {missing}")
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def address():
+    with served() as url:
+        yield url
+
+
+@pytest.fixture
+def show(chromium, address):
+    """Shows a Stepper; at the end no error has happened, on either side."""
+    shown = []
+
+    def open_page(stepper, **look):
+        shown.append(PanelPage(chromium.new_page(), address, stepper, **look))
+        return shown[-1]
+
+    yield open_page
+    for panel in shown:
+        panel.page.close()
+        assert (panel.errors, panel.panel.errors) == ([], [])
+
+
+def crumb(panel):
+    return " ".join(panel.page.locator(".crumb li").all_inner_texts())
+
+
+def press(panel, *keys):
+    for key in keys:
+        panel.page.keyboard.press(key)
+        panel.settle()
+
+
+KEYS = [("s", "step"), ("n", "next"), ("f", "finish"), ("r", "resume"), ("b", "back"), ("Shift+R", "restart")]
+
+
+@pytest.mark.parametrize("key, command", KEYS)
+def test_a_key_and_a_button_do_what_the_command_does(show, key, command):
+    by_key, by_click, by_cell = (weather().until(at("instructions")) for _ in range(3))
+    getattr(by_cell, command)()
+    panel = show(by_key)
+    panel.page.locator(".adk").focus()
+    press(panel, key)
+    assert repr(by_key) == repr(by_cell)
+    panel = show(by_click)
+    panel.page.get_by_role("button", name=command.capitalize(), exact=True).click()
+    panel.settle()
+    assert repr(by_click) == repr(by_cell)
+    assert crumb(panel).endswith("over" if by_cell.here is None else f"stop {by_cell.position}")
+
+
+def test_keys_stay_inside_but_for_those_of_the_browser_and_of_jupyterlab(show):
+    panel = show(weather().until(at("contents")))
+    panel.page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
+    panel.page.locator(".adk").focus()
+    press(panel, "d", "d", "a", "j", "x", "s", "ArrowDown", "?", "Escape", "Control+s")
+    assert panel.page.evaluate("window.heard") == ["Control", "s"]
+    panel.page.get_by_role("tab", name="Contents").focus()
+    press(panel, "d", "d", "1")
+    assert panel.page.evaluate("window.heard") == ["Control", "s"]
+
+
+def test_keys_typed_into_a_field_are_text(show):
+    panel = show(weather().until(at("contents")))
+    position = panel.stepper.position
+    panel.page.get_by_role("tab", name="Events").click()
+    press(panel, "/", "s", "n", "r", "1")
+    assert panel.page.get_by_role("searchbox", name="Filter events").input_value() == "snr1"
+    assert panel.stepper.position == position
+
+
+def test_every_view_is_reached_by_its_number_and_the_sheet_by_a_question_mark(show):
+    panel = show(weather().until(at("contents")))
+    panel.page.locator(".adk").focus()
+    for key, name in enumerate(["Request", "Contents", "Events", "State"], 1):
+        press(panel, str(key))
+        assert panel.page.get_by_role("tab", name=name).get_attribute("aria-selected") == "true"
+    press(panel, "?")
+    assert panel.page.get_by_role("dialog", name="Keys").is_visible()
+    press(panel, "Escape")
+    assert panel.page.get_by_role("dialog").count() == 0
+
+
+def test_a_request_is_edited_with_its_faults_shown_at_the_field(show):
+    dbg = weather().until(at("model", step=2))
+    panel = show(dbg)
+    panel.page.locator(".adk").focus()
+    press(panel, "e")
+    area = panel.page.get_by_role("textbox", name="Request as JSON")
+    data = json.loads(area.input_value())
+    data["contents"][2]["parts"][0]["functionResponse"]["response"] = "cold"
+    area.fill(json.dumps(data, indent=2))
+    panel.page.wait_for_function("document.querySelector('.prob b')?.textContent.includes('response')")
+    assert panel.page.locator(".prob").inner_text().startswith("contents[2].parts[0].functionResponse.response")
+    assert panel.page.get_by_role("button", name="Apply").is_disabled()
+    assert panel.page.locator(".nums .bad").count() == 1
+    press(panel, "Control+Enter")
+    assert area.is_visible()
+    assert dbg.request.contents[2].parts[0].function_response.response == {"city": "Hangzhou", "temperature": 26}
+
+    data["contents"][2]["parts"][0]["functionResponse"]["response"] = {"temperature": -40}
+    area.fill(json.dumps(data, indent=2))
+    press(panel, "Control+Enter")
+    assert not area.is_visible()
+    assert dbg.request.contents[2].parts[0].function_response.response == {"temperature": -40}
+    assert "Edited" in panel.page.locator(".ctl").inner_text()
+    panel.page.get_by_role("button", name="Undo edit").click()
+    panel.settle()
+    assert dbg.request.contents[2].parts[0].function_response.response == {"city": "Hangzhou", "temperature": 26}
+
+
+def test_leaving_the_editor_leaves_the_run_alone(show):
+    dbg = weather().until(at("model"))
+    before = dbg.request_now
+    panel = show(dbg)
+    panel.page.get_by_role("button", name="Edit as JSON").click()
+    panel.page.get_by_role("textbox", name="Request as JSON").fill("{}")
+    press(panel, "Escape")
+    assert dbg.request_now == before
+    assert panel.page.get_by_role("textbox", name="Request as JSON").count() == 0
+
+
+def test_a_cell_that_steps_is_followed(show):
+    panel = show(weather())
+    panel.cell(lambda dbg: dbg.until(at("contents")))
+    panel.settle()
+    assert "contents after" in crumb(panel)
+    assert panel.page.get_by_role("treeitem", selected=True).inner_text().split()[0] == "contents"
+
+
+def test_messages_that_were_sent_before_the_module_was_loaded_are_asked_for(show):
+    panel = show(weather())
+    panel.stepper.until(at("model", step=2))
+    view = panel.outbox[-1]
+    panel.outbox.clear()
+    panel.outbox.append(view)  # the state arrives, the messages were dropped
+    panel.page.evaluate("(text) => window.take(text)", panel.flush())
+    panel.settle()
+    assert panel.page.evaluate("document.querySelector('.adk').panel.app.st.stops.length") == panel.panel.view["nstops"]
+    assert panel.page.evaluate("document.querySelector('.adk').panel.app.st.events.length") == panel.panel.view["nrows"]
+    assert panel.page.get_by_role("treeitem", selected=True).inner_text().split()[0] == "model"
+
+
+def test_what_arrives_before_the_missing_messages_are_there_does_no_harm(show):
+    panel = show(weather())
+    panel.stepper.until(at("model"))
+    lost = panel.outbox[-1:]  # the state alone; what came with it was sent too early
+    panel.outbox.clear()
+    panel.stepper.next().next()
+    panel.outbox[:0] = lost
+    panel.page.evaluate("(text) => window.take(text)", panel.flush())
+    panel.settle()
+    kinds = panel.page.evaluate("document.querySelector('.adk').panel.app.st.stops.map((r) => r && r.name)")
+    assert kinds == [row[2] for row in panel.panel.get_state()["stops"]]
+
+
+def test_the_track_runs_to_a_stage_and_sets_a_breakpoint_there(show):
+    panel = show(weather())
+    panel.page.get_by_role("button", name="8 of 13, contents").focus()
+    press(panel, "Enter")
+    assert str(panel.stepper.here) == "after processor contents"
+    panel.page.get_by_role("button", name="model", exact=False).first.focus()
+    press(panel, ".")
+    assert [b.words for b in panel.stepper.breakpoints] == ["at(seam='model')"]
+    panel.page.get_by_role("button", name="Resume", exact=True).click()
+    panel.settle()
+    assert str(panel.stepper.here) == "before model offline-demo"
+
+
+def test_a_past_stop_of_the_timeline_can_be_gone_back_to(show):
+    panel = show(weather().until(at("model")))
+    panel.page.get_by_role("treeitem", name="identity").click()
+    panel.page.get_by_role("button", name="Rewind here").click()
+    panel.settle()
+    assert str(panel.stepper.here) == "before processor identity"
+    assert panel.page.get_by_role("treeitem", selected=True).inner_text().split()[0] == "identity"
+
+
+def test_the_fate_of_an_event_is_told_on_the_way_through_the_list(show):
+    panel = show(said("one", "two").until(at("contents", turn=2)))
+    press(panel)
+    panel.page.get_by_role("tab", name="Contents").click()
+    panel.page.get_by_role("listbox", name="Session events").focus()
+    press(panel, "ArrowDown", "ArrowDown")
+    assert "kept" in panel.page.locator(".why").inner_text()
+    panel.page.get_by_role("radio", name="none").click()
+    panel.settle()
+    assert "What if: 2 fates differ" in panel.page.locator(".ct .ctl").inner_text()
+    assert "The current turn starts later" in panel.page.locator(".why").inner_text()
+
+
+def test_a_row_of_the_event_table_shows_its_json(show):
+    panel = show(weather().resume())
+    panel.page.get_by_role("tab", name="Events").click()
+    panel.page.get_by_role("row").nth(2).click()
+    panel.settle()
+    assert '"functionCall"' in panel.page.get_by_role("region", name="Event as JSON").inner_text()
+    panel.page.get_by_role("searchbox").fill("kind:response")
+    panel.settle()
+    assert "1 of 4 events" in panel.page.locator(".ctl").inner_text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+@pytest.mark.parametrize("width", [1280, 820, 360])
+def test_axe_finds_nothing_serious_and_nothing_is_cut_off(show, theme, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    dbg = weather().break_at(at("contents")).until(at("model", step=2))
+    panel = show(dbg, theme=theme, width=width)
+    serious = []
+    tabs = list(panel.page.get_by_role("tab").all_inner_texts())
+    assert ("Timeline" in tabs) == (width < 860)
+    for tab in [*tabs, "the editor"]:
+        if tab == "the editor":
+            panel.page.get_by_role("tab", name="Request").click()
+            panel.page.get_by_role("button", name="Edit as JSON").click()
+        else:
+            panel.page.get_by_role("tab", name=tab).click()
+        panel.settle()
+        found = Axe().run(panel.page, context=".adk").response["violations"]
+        serious += [(tab, v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")]
+        assert panel.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+    assert serious == []
+    assert panel.page.locator(".adk").get_attribute("data-theme") == ("light" if theme == "light" else "dark")
+
+
+def test_thirty_hostile_texts_in_every_field_execute_nothing_and_break_no_layout(show):
+    answers = iter(HOSTILE)
+    agent = LlmAgent(
+        "'><script>window.hit=1</script>",
+        model=FunctionModel(lambda request: next(answers), name="<img src=x onerror=window.hit=1>"),
+        instruction=lambda ctx: "\n\n".join(HOSTILE),
+        description=HOSTILE[0],
+        tools=[adknb.FunctionTool(echo, description=HOSTILE[1])],
+        output_key="<svg/onload=window.hit=1>",
+    )
+    panel = show(adknb.step(agent, HOSTILE).until(at("model", turn=len(HOSTILE))))
+    for tab in ("Request", "Contents", "Events", "State"):
+        panel.page.get_by_role("tab", name=tab).click()
+        panel.settle()
+        if tab in ("Contents", "Events"):
+            panel.page.get_by_role("listbox" if tab == "Contents" else "grid").first.focus()
+            press(panel, "End", "ArrowUp", "ArrowUp")
+        assert panel.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+    panel.page.locator(".adk").focus()
+    press(panel, "1", "e", "Escape", "r")
+    assert panel.page.evaluate("window.hit") is None
+    assert panel.page.locator(".adk script, .adk iframe, .adk img, .adk a").count() == 0
+    assert panel.stepper.here is None
+
+
+def echo(text: str) -> dict:
+    return {"text": text}
