@@ -10,11 +10,10 @@ A tool's error becomes an answer, so that the model can read it (seed 000, 四.5
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel
 
 from adknb.engine.context import Context, InvocationContext
 from adknb.engine.event import Event, EventActions, ToolConfirmation, function_calls_of, parts_of
@@ -22,7 +21,7 @@ from adknb.engine.event_json import to_json
 from adknb.engine.plugin import hooks_of
 from adknb.engine.processors.confirmation import REQUEST_CONFIRMATION
 from adknb.engine.stops import Seam, Steps, Stop, call, first_answer
-from adknb.engine.tool import FunctionTool, Tool
+from adknb.engine.tool import FunctionTool, Tool, as_result
 
 CLIENT_ID = "adk-"
 """What generated call ids begin with; contents take such ids off again."""
@@ -211,17 +210,6 @@ def _run_stream(ctx: Context, tool: FunctionTool, args: dict[str, Any]) -> Steps
         return as_result(value) or {}
     except Exception as error:
         return {"error": str(error)}
-
-
-def as_result(value: Any) -> dict[str, Any] | None:
-    """A map or an object as a map; any other value under `result`; None stays None (6.6)."""
-    if value is None or isinstance(value, dict):
-        return value
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return {"result": value}
 
 
 def _map_or_none(answer: Any, hook: str) -> dict[str, Any] | None:

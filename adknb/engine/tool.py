@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Iterable
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from google.genai import types
+from pydantic import BaseModel
 
 from adknb.engine.errors import AdknbError
 from adknb.engine.schema import check_json_schema
@@ -150,6 +152,17 @@ class FunctionTool(Tool):
                 'carries {"confirmed": true} or {"confirmed": false}.'
             )
             raise ConfirmationRequired(f"tool {self.name!r} requires approval by a person before it runs")
+
+
+def as_result(value: Any) -> dict[str, Any] | None:
+    """A map or an object as a map; any other value under `result`; None stays None (6.6)."""
+    if value is None or isinstance(value, dict):
+        return value
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return {"result": value}
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:

@@ -67,11 +67,8 @@ def _last_is_user(contents: Sequence[types.Content], events: Iterable[Event]) ->
 
 def _ids_stripped(contents: Sequence[types.Content], events: Iterable[Event]) -> Invariant:
     """Generated call ids are ADK's own affair."""
-    kept = [
-        i
-        for i, content in enumerate(contents)
-        if any((x.id or "").startswith(CLIENT_ID) for x in (*function_calls_of(content), *function_responses_of(content)))
-    ]
+    ids = [[x.id for x in function_calls_of(c)] + [r.id for r in function_responses_of(c)] for c in contents]
+    kept = [i for i, of_content in enumerate(ids) if any((x or "").startswith(CLIENT_ID) for x in of_content)]
     return _told("ids stripped", kept, "a generated call id is still there")
 
 

@@ -70,7 +70,9 @@ def snapshot(stop: Stop, request: LLMRequest | None = None) -> dict[str, Any]:
 
 def taken(before: dict[str, Any], now: dict[str, Any]) -> Patch:
     """What has changed between two snapshots of a stop."""
-    patch: Patch = jsonpatch.make_patch(before, now).patch
+    names = [n for n in (*before, *(n for n in now if n not in before)) if before.get(n) != now.get(n)]  # mostly none
+    old, new = ({n: held[n] for n in names if n in held} for held in (before, now))
+    patch: Patch = jsonpatch.make_patch(old, new).patch
     return patch
 
 
@@ -90,7 +92,10 @@ def put_back(stop: Stop, patch: Patch, request: LLMRequest | None = None) -> Non
                 _change(things, source, "remove", None, op["from"])
             _change(things, steps, "add", value, op["path"])
         elif op["op"] != "test":
-            _change(things, steps, op["op"], op.get("value"), op["path"])
+            try:
+                _change(things, steps, op["op"], op.get("value"), op["path"])
+            except (LookupError, ValueError, TypeError, AttributeError):
+                raise BadData(op["path"], f"the change {op['op']!r} cannot be made here") from None
 
 
 def _value_at(things: Any, steps: list[str], path: str) -> Any:

@@ -55,7 +55,7 @@ class AgentPlay:
     def __init__(self, runner: Runner, messages: Iterable[Message], first: Session | None = None) -> None:
         self.runner = runner
         self.turns = [Turn(as_message(m)) for m in messages]  # type: ignore[arg-type]
-        self.first = first or copy.deepcopy(self.session)
+        self.first = first or self._as_it_is_now()
 
     def iter(self, turn: Turn) -> Generator[Any, None, None]:
         """One turn of the one session."""
@@ -84,6 +84,11 @@ class AgentPlay:
         play = AgentPlay(runner, [], self.first)
         play.turns = list(self.turns)
         return play
+
+    def _as_it_is_now(self) -> Session:
+        """The session at the start; its events are shared, since what is stored is not changed any more."""
+        session = self.session
+        return replace(session, state=copy.deepcopy(session.state), events=list(session.events))
 
     @property
     def session(self) -> Session:

@@ -38,7 +38,7 @@ SECRET_TEXTS = tuple(
         r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",  # a JSON web token
         r"(?i)(?<=\bbearer )[\w.~+/=-]{8,}",
         r"(?i)(?<=\bbasic )[a-z0-9+/]{12,}={0,2}(?!\w)",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+        r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
         r"(?i)(?<=[?&]key=)[^&\s\"'\[]+",
         r"(?i)(?<=[?&]token=)[^&\s\"'\[]+",
         r"(?i)(?<=[?&]api_key=)[^&\s\"'\[]+",

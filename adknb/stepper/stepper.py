@@ -456,7 +456,7 @@ class Stepper:
     def stages(self) -> list[Stage]:
         """The latest request as it stood after every stage so far: `start`, the processors, the tools' declarations.
 
-        Callbacks before the model, and edits made at a stop (`reader`), are stages too. Kept until the next turn begins.
+        Callbacks before the model, and edits made at a stop (`reader`), are stages too. Kept until the next turn.
         """
         with self.lock:
             return list(self._run.stages.of(self.request))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from adknb.engine.errors import AdknbError
+from adknb.engine.event_json import response_to_json
 from adknb.engine.model import as_response
 from adknb.engine.stops import Raise, Return
 
@@ -104,7 +105,7 @@ class Tape:
         assert self._live is not None
         for outcome in self.kept[: self._known]:
             said = as_response(next(self._live, ""))
-            if isinstance(outcome, Return) and said != outcome.value:
+            if isinstance(outcome, Return) and response_to_json(said) != response_to_json(outcome.value):
                 raise TapeEnded(
                     "the recording ends in the middle of a stream, and the model now answers otherwise: "
                     "restart(fresh=True) asks it anew"

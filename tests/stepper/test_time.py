@@ -36,7 +36,8 @@ class Lab:
             self.used.append("model")
             if not answers:
                 parts = [
-                    types.Part(function_call=types.FunctionCall(name=n, args={"city": "hz"})) for n in ("weather", "news")
+                    types.Part(function_call=types.FunctionCall(name=n, args={"city": "hz"}))
+                    for n in ("weather", "news")
                 ]
                 return [chunk("I look"), types.Content(role="model", parts=parts)]
             return [chunk("It"), chunk("It is"), f"It is {answers}"]

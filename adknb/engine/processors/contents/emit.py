@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from google.genai import types
 
-from adknb.engine.processors.contents.copies import (
-    copy_set_parts,
-    new_content,
-    remove_client_function_call_ids,
-    text_part,
-)
+from adknb.engine.processors.contents.copies import freeze, is_set, remove_client_function_call_ids
 from adknb.engine.processors.contents.fates import ALSO, KEPT, Added, Because, Ledger, Plain
+from adknb.engine.processors.contents.promises import promise
 from adknb.engine.processors.contents.records import Record
 
 EMPTY = Because("emit", "R5.29", "no part of it is set: {}")
@@ -30,11 +26,11 @@ def emit(records: list[Record], ledger: Ledger) -> list[types.Content]:
     """
     contents = []
     for record in records:
-        parts = copy_set_parts(record.parts)
+        parts = [freeze(part) for part in record.parts if is_set(part)]
         if record.calls or record.responses:
             remove_client_function_call_ids(parts)
         if parts:
-            contents.append(new_content(record.role, parts))
+            contents.append(promise(record.role, parts))
             ledger.sent.append(record)
         if len(parts) != len(record.parts) or not parts:
             _note(record, len(parts), ledger)
@@ -60,4 +56,4 @@ def add_continuation_turn(contents: list[types.Content], added: list[Added]) -> 
         added.append(
             Added(len(contents), "R5.34", f"the last content has the role {last or ''!r}, and a model answers a user")
         )
-        contents.append(new_content("user", [text_part(CONTINUE)]))
+        contents.append(types.Content(role="user", parts=[types.Part(text=CONTINUE)]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from google.genai import types
 
 from adknb.engine.go_text import go_json
-from adknb.engine.processors.contents.copies import copy_record, new_content, text_part
+from adknb.engine.processors.contents.copies import copy_record, text_part
 from adknb.engine.processors.contents.fates import ALSO, Because, Ledger, said
 from adknb.engine.processors.contents.records import Record
 
@@ -46,7 +46,7 @@ def task_input(ledger: Ledger) -> tuple[types.Content, str] | None:
         return None
     if viewer.effective_mode == "single_turn":
         parts.append(text_part(SINGLE_TURN_NOTE))
-    return new_content("user", parts), why
+    return types.Content(role="user", parts=parts), why
 
 
 def _task_call(records: list[Record], scope: str) -> tuple[Record, types.FunctionCall] | None:

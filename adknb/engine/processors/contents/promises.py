@@ -1,0 +1,64 @@
+"""Contents that are built when somebody looks.
+
+Most contents of a long history are assembled again and again, to be counted, compared or explained, and looked at once
+or never. So what a content will hold is copied at once, as plain data, and the records around it are made at the first
+touch. From then on it is an ordinary `types.Content`, and even its class says so. Tests hold a promise against the real
+thing, whichever way it is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any
+
+from google.genai import types
+from pydantic import BaseModel
+
+from adknb.engine.processors.contents.copies import BLANK, Frozen, _set_private, fill, thaw
+
+_new = object.__new__
+_promised = BaseModel.__dict__["__pydantic_private__"].__get__
+_lock = Lock()
+
+
+class PromisedContent(types.Content):
+    """A content that nobody has looked at. What it will hold lies in the slot that pydantic has for private things."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Any attribute, `__dict__` and methods included: keep the promise, then look again."""
+        return getattr(keep(self), name)
+
+
+def promise(role: str | None, parts: Sequence[Frozen]) -> types.Content:
+    """`Content(role=role, parts=thawed parts)`, unchecked."""
+    made = _new(PromisedContent)
+    _set_private(made, (role, parts))
+    return made
+
+
+def keep(content: types.Content) -> types.Content:
+    """Make an ordinary content of a promised one, in place. The first who asks does it."""
+    with _lock:
+        if type(content) is PromisedContent:
+            role, parts = _promised(content)
+            fill(
+                content,
+                {**BLANK[types.Content], "parts": [thaw(part) for part in parts], "role": role},
+                {"parts", "role"},
+            )
+            object.__setattr__(content, "__class__", types.Content)
+    return content
+
+
+def _special(name: str) -> Callable[..., Any]:
+    """A method that Python looks up in the class, past `__getattribute__`: keep the promise, then call the real one."""
+
+    def method(self: types.Content, *args: Any, **kwargs: Any) -> Any:
+        return getattr(types.Content, name)(keep(self), *args, **kwargs)
+
+    return method
+
+
+for _name in ("__copy__", "__deepcopy__", "__eq__", "__iter__", "__repr__", "__str__", "__setattr__", "__delattr__"):
+    setattr(PromisedContent, _name, _special(_name))
