@@ -41,7 +41,7 @@ MAY_IMPORT = {
 """Package (or module) of adknb -> those it may import from."""
 
 LEVELS = [
-    {"errors", "response"},
+    {"errors", "response", "loops"},
     {"event"},
     {"event_json", "go_text", "schema"},
     {"stops", "platform", "tool", "model", "session"},

@@ -9,13 +9,15 @@ internal/toolinternal/toolutils/toolutils.go, PackTool
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from google.genai import types
 
 from adknb.engine.errors import DuplicateTool
+from adknb.engine.loops import in_step, run_to_its_end
 from adknb.engine.response import LLMResponse
 
 
@@ -98,11 +100,17 @@ class LLM(Protocol):
     name: str
 
     def generate_content(self, request: LLMRequest, stream: bool) -> Iterable[LLMResponse]:
-        """The responses, in order: chunks with `partial` set, then the whole. Errors are raised."""
+        """The responses, in order: chunks with `partial` set, then the whole. Errors are raised.
+
+        May be an async generator, or a coroutine that gives a response or an iterable of them, too (`answers_of`).
+        """
 
 
 class FunctionModel:
-    """A model that is a plain function of the request: gives a response, a text, a content, or an iterable of these."""
+    """A model that is a function of the request: gives a response, a text, a content, or an iterable of these.
+
+    It may be `async def`, too, or an async generator.
+    """
 
     def __init__(self, function: Callable[[LLMRequest], Any], name: str = "") -> None:
         self.function = function
@@ -110,11 +118,29 @@ class FunctionModel:
 
     def generate_content(self, request: LLMRequest, stream: bool) -> Iterable[LLMResponse]:
         """Call the function; see the class."""
-        answer = self.function(request)
-        if isinstance(answer, (str, LLMResponse, types.Content)):
-            answer = [answer]
-        for item in answer:
+        for item in answers_of(self.function(request)):
             yield as_response(item)
+
+
+def answers_of(given: Any) -> Iterable[Any]:
+    """What a model gave, as a plain iterable: one answer, an iterable, an async one, or a coroutine that gives these.
+
+    Async answers are taken one by one, each when it is wanted.
+    """
+    if isinstance(given, (str, LLMResponse, types.Content)):
+        return [given]
+    if inspect.isawaitable(given):
+        return _awaited(given)
+    if hasattr(given, "__aiter__"):
+        return in_step(given)
+    return given  # type: ignore[no-any-return]
+
+
+def _awaited(given: Any) -> Iterator[Any]:
+    async def answered() -> Any:
+        return await given
+
+    yield from answers_of(run_to_its_end(answered()))
 
 
 def as_response(item: Any) -> LLMResponse:

@@ -18,7 +18,7 @@ from google.genai import types
 from adknb.engine.context import Context, InvocationContext
 from adknb.engine.event import EventActions
 from adknb.engine.function_calls import populate_client_function_call_ids
-from adknb.engine.model import LLM, LLMRequest, as_response
+from adknb.engine.model import LLM, LLMRequest, answers_of, as_response
 from adknb.engine.plugin import hooks_of
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Phase, Raise, Return, Seam, Steps, Stop, first_answer
@@ -87,7 +87,7 @@ def generate_content(model: LLM, request: LLMRequest, stream: bool) -> Generator
     try:
         try:
             source = _answered(before.answer) if before.answer else model.generate_content(request, stream)
-            responses = iter(source)
+            responses = iter(answers_of(source))
             failure = None
         except Exception as error:  # a model that fails before its first response
             failure = error

@@ -8,13 +8,13 @@ it returns. Results are always placed in the order in which the tasks were given
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import queue
 import threading
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -79,7 +79,7 @@ def concurrent(tasks: Sequence[Task[Any]]) -> Generator[Any, None, list[Any]]:
         except BaseException as error:  # told to the caller, who raises it in its own thread
             outbox.put((i, "error", error))
 
-    threads = [threading.Thread(target=work, args=pair, daemon=True) for pair in enumerate(tasks)]
+    threads = [threading.Thread(target=copy_context().run, args=(work, *p), daemon=True) for p in enumerate(tasks)]
     try:
         for thread in threads:
             thread.start()
@@ -164,26 +164,3 @@ def counted(run_tasks: TaskRunner = in_order, start: float = 1_700_000_000.0) ->
         start_again=lambda: counted(run_tasks, start),
         readings=lambda: {"counted": start},
     )
-
-
-def run_to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run an `async def` callback or tool to its end, also inside a notebook, where a loop already runs."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    result: list[T] = []
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            result.append(asyncio.run(coroutine))
-        except BaseException as error:
-            failure.append(error)
-
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    worker.join()
-    if failure:
-        raise failure[0]
-    return result[0]

@@ -22,6 +22,7 @@ from adknb.engine.delegation import Delegation, scope_of_message
 from adknb.engine.errors import FlowError, SetupRefused
 from adknb.engine.event import Event, function_calls_of, function_responses_of
 from adknb.engine.llm_settings import CHAT, SINGLE_TURN, TASK, delegates_to, is_llm, settings_of
+from adknb.engine.loops import on_one_loop
 from adknb.engine.platform import Platform
 from adknb.engine.plugin import Plugin, hooks_of
 from adknb.engine.session import InMemorySessionService, Session, SessionMissing, SessionService
@@ -65,7 +66,7 @@ class Runner:
 
     def run(self, message: str | types.Content | None, **options: Any) -> Iterator[Event]:
         """One turn; the events as they are stored, chunks included. Options as for `iter`."""
-        return events_only(self.iter(message, **options))
+        return events_only(on_one_loop(self.iter(message, **options)))
 
     def iter(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from adknb.engine.platform import run_to_its_end
+from adknb.engine.loops import run_to_its_end
 
 
 class Seam(StrEnum):

@@ -17,6 +17,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from adknb.engine.errors import AdknbError
+from adknb.engine.loops import in_step
 from adknb.engine.schema import check_json_schema
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class FunctionTool(Tool):
         self.name = name or function.__name__
         self.description = description or inspect.cleandoc(function.__doc__ or "")
         self.is_long_running = long_running
-        self.is_streaming = streaming or inspect.isgeneratorfunction(function)
+        streams = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+        self.is_streaming = streaming or streams
         self.require_confirmation = require_confirmation
         self.parameters = parameters if parameters is not None else schema_of(function)
 
@@ -132,7 +134,8 @@ class FunctionTool(Tool):
     def run_stream(self, ctx: Context, args: dict[str, Any]) -> Generator[str, None, None]:
         """The texts of a streaming tool, one by one; arguments and approval as in `run`."""
         self._admit(ctx, args)
-        yield from self.handle(ctx, args)
+        texts = self.handle(ctx, args)
+        yield from in_step(texts) if hasattr(texts, "__aiter__") else texts
 
     def handle(self, ctx: Context, args: dict[str, Any]) -> Any:
         """Call the function with the arguments that are now known to fit."""

@@ -31,9 +31,9 @@ from pydantic_core import PydanticSerializationError
 from adknb.engine.errors import AdknbError, BadData
 from adknb.engine.event import Event, EventActions, ToolConfirmation
 from adknb.engine.event_json import event_from_json, event_to_json, response_from_json, response_to_json
-from adknb.engine.tool import as_result
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Raise, Return, Seam, Stop
+from adknb.engine.tool import as_result
 
 TYPE = "$type"
 

@@ -32,7 +32,7 @@ Patch = list[dict[str, Any]]
 
 
 def editable(stop: Stop, request: LLMRequest | None = None) -> dict[str, Any]:
-    """The live objects of a stop that a reader may edit, by name. `request` is the latest, where the stop holds none."""
+    """The live objects of a stop that a reader may edit. `request` is the latest, for a stop that holds none."""
     found = {name: stop.holds[name] for name in EDITABLE if stop.holds.get(name) is not None}
     if request is not None:
         found.setdefault("request", request)

@@ -56,6 +56,8 @@ class AgentPlay:
         self.runner = runner
         self.turns = [Turn(as_message(m)) for m in messages]  # type: ignore[arg-type]
         self.first = first or self._as_it_is_now()
+        self.files = copy.deepcopy(runner.artifact_service) if first is None else None
+        """The files there were at the start."""
 
     def iter(self, turn: Turn) -> Generator[Any, None, None]:
         """One turn of the one session."""
@@ -74,6 +76,7 @@ class AgentPlay:
             old.agent,
             old.app_name,
             session_service=InMemorySessionService(),
+            artifact_service=copy.deepcopy(self.files),
             plugins=old.plugins,
             platform=platform or old.platform.again(),
             compaction=old.compaction,
@@ -82,7 +85,7 @@ class AgentPlay:
         for event in copy.deepcopy(self.first.events):
             runner.session_service.append_event(session, event)
         play = AgentPlay(runner, [], self.first)
-        play.turns = list(self.turns)
+        play.turns, play.files = list(self.turns), self.files
         return play
 
     def _as_it_is_now(self) -> Session:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from adknb.engine.errors import AdknbError
+from adknb.engine.loops import Loop, PrivateLoop, on
 from adknb.engine.model import LLMRequest
 from adknb.engine.platform import interleaved
 from adknb.engine.session import Session
@@ -49,8 +50,10 @@ class Busy(AdknbError):
 class Run:
     """A play under way. `here` is the present stop, None once all turns are over."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play, loop: Loop | None = None) -> None:
         self.play = play
+        self.loop: Loop = loop or PrivateLoop()
+        """Runs what is `async def`. Runs that are made from this one share it: a client may be bound to it."""
         self.here: Stop | None = None
         self.turn = 0
         self.stops: list[StopRecord] = []
@@ -67,6 +70,8 @@ class Run:
         self._held: dict[str, Any] | None = None
         self._heard = 0
         self._busy = False
+        self.unused: dict[str, int] = {}
+        """How often each such double had been used before any run of this family used it; all its runs share this."""
         self._uses: dict[str, int] = {}
         """How often this run has used each double that counts its uses."""
         self._promised: dict[int, Effect] = {}
@@ -95,28 +100,8 @@ class Run:
             raise Busy("the run is busy: a tool or callback of this very run cannot step it")
         self._busy = True
         try:
-            self._leave()
-            while True:
-                if self._items is None and not self._begin_turn():
-                    self.here = None
-                    return
-                assert self._items is not None
-                try:
-                    item = next(self._items)
-                except StopIteration:
-                    self._end_turn(Return())
-                    return
-                except Exception as error:
-                    self._end_turn(Raise(error))
-                    return
-                if isinstance(item, Stop):
-                    self._arrive(item)
-                    return
-                self._heard += 1
-                if self._heard == self.play.turns[self.turn - 1].stop_after:  # this reader leaves here
-                    self._items.close()
-                    self._end_turn(Return("the reader left"))
-                    return
+            with on(self.loop):
+                self._go_on()
         finally:
             self._busy = False
 
@@ -138,7 +123,8 @@ class Run:
     def close(self) -> None:
         """Leave for good: generators are closed, an open model stream too."""
         if self._items is not None:
-            self._items.close()
+            with on(self.loop):
+                self._items.close()
         self._items, self.here = None, None
         self.play.turns.clear()
 
@@ -160,12 +146,35 @@ class Run:
         last = len(self.journal) - 1 if to is None else to
         if to is None and self.here is not None:
             self.journal[-1].edits = self.edits()
-        run = Run(self.play.again())
-        run.offline = self.offline
+        run = Run(self.play.again(), self.loop)
+        run.offline, run.unused = self.offline, self.unused
         known = self.journal[: last + 1]  # what ran behind that stop is not known there yet
         run.follow(known, as_it_was_left=to is None, over=to is None and self.here is None)
         run.memory = self.memory.with_more(self.journal[last:])
         return run
+
+    def begun_again(self, number: int) -> Run:
+        """A second run in the place of one that an interrupt has broken: at the stop where the command had begun.
+
+        Edits made there are kept, the command is not: an answer or a choice it gave is taken back. What had come to its
+        end behind that stop is remembered, and not run again.
+
+        Raises:
+            ReplayDiverged: it does not meet the stops of this one.
+        """
+        entry = replace(self.journal[number], tape=None, lane=None)
+        if self.stops[number].phase is Phase.BEFORE:
+            entry.answer = None
+        run = Run(self.play.again(), self.loop)
+        run.offline = self.offline
+        run.follow([*self.journal[:number], entry], as_it_was_left=True, over=False)
+        run.memory = self.memory.with_more(self.journal[number:])
+        return run
+
+    def break_off(self, why: str) -> None:
+        """End a turn that an interrupt has broken and that cannot be brought back."""
+        self._end_turn(Raise(RuntimeError(why)))
+        self._held = None
 
     def follow(self, known: Sequence[Entry], as_it_was_left: bool, over: bool) -> None:
         """Bring this new run to the last stop of a journal; there too do what the reader did, or go on to be over.
@@ -223,6 +232,30 @@ class Run:
 
     # -------------------------------------------------------------------------------------------------------- mechanism
 
+    def _go_on(self) -> None:
+        self._leave()
+        while True:
+            if self._items is None and not self._begin_turn():
+                self.here = None
+                return
+            assert self._items is not None
+            try:
+                item = next(self._items)
+            except StopIteration:
+                self._end_turn(Return())
+                return
+            except Exception as error:
+                self._end_turn(Raise(error))
+                return
+            if isinstance(item, Stop):
+                self._arrive(item)
+                return
+            self._heard += 1
+            if self._heard == self.play.turns[self.turn - 1].stop_after:  # this reader leaves here
+                self._items.close()
+                self._end_turn(Return("the reader left"))
+                return
+
     def _leave(self) -> None:
         """Write down what the reader changed here; see that a model or tool that ran before does not run again."""
         stop = self.here
@@ -260,7 +293,7 @@ class Run:
         """How the model is asked, when the run wants an answer that is not on the tape."""
         request, stream, ask, double = stop.holds["request"], stop.holds["stream"], stop.function, counting(stop)
         assert ask is not None
-        uses = None if double is None else self._uses.setdefault(use_key(stop), double.uses)
+        uses = None if double is None else self._uses_of(stop, double)
 
         def source() -> Iterable[Any]:
             if double is not None:
@@ -277,7 +310,11 @@ class Run:
         """
         double = counting(stop)
         if double is not None:
-            double.uses = self._uses.setdefault(use_key(stop), double.uses)
+            double.uses = self._uses_of(stop, double)
+
+    def _uses_of(self, stop: Stop, double: Any) -> int:
+        key = use_key(stop)
+        return self._uses.setdefault(key, self.unused.setdefault(key, double.uses))
 
     def _keep(self, stop: Stop, entry: Entry) -> None:
         """Behind a call: keep what it came to, or do here what it did in the run that it is answered from."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -23,13 +24,16 @@ from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
 from adknb.lens.invariants import Invariant, broken, invariants
 from adknb.scenarios import Turn
+from adknb.stepper.compare import Comparison, changed_tree, compare
 from adknb.stepper.edits import apply_request, request_json
 from adknb.stepper.json_values import must_have_json_form
+from adknb.stepper.nest import NotebookLoop
 from adknb.stepper.patches import Patch
 from adknb.stepper.plays import Message, Play, UnknownName, as_message, known_names, play_of
 from adknb.stepper.record import StopRecord
 from adknb.stepper.run import Run
 from adknb.stepper.stages import Paragraph, Stage, paragraphs
+from adknb.stepper.waiting import finished
 from adknb.stepper.wishes import Wish, at, when
 
 if TYPE_CHECKING:
@@ -48,17 +52,23 @@ def step(
     *,
     runner: TaskRunner | None = None,
     strict: bool = False,
+    nest: bool = False,
 ) -> Stepper:
     """Begin a run and pause at its first stop.
 
     `agent_or_scenario` is an agent or Runner with the message (or messages, one a turn) it is sent, or a scenario dict.
     `runner` says how several calls of one answer are run: `platform.in_order`, `reverse`, `interleaved`, `concurrent`.
     `strict` stops where an invariant breaks (`lens.invariants`), whatever else was wished.
+    What is `async def` runs on a loop of the run's own; with `nest` on the notebook's, to which a client made in an
+    earlier cell is bound (nest-asyncio2 or nest-asyncio, extra `lab`).
 
     Raises:
         TypeError, BadData: see `plays.play_of`.
+        CannotNest: see `nest.NotebookLoop`.
     """
-    dbg = Stepper(play_of(agent_or_scenario, message, runner))
+    run = Run(play_of(agent_or_scenario, message, runner), NotebookLoop() if nest else None)
+    run.advance()
+    dbg = Stepper(run=run)
     if strict:
         dbg.breakpoints.append(when(dbg.is_broken))
     return dbg
@@ -191,9 +201,20 @@ class Stepper:
         with self.lock:
             self._run.play.turns.append(Turn(as_message(message)))  # type: ignore[arg-type]
             if self.here is None:
-                self._run.advance()
+                with self._interruptible():
+                    self._run.advance()
                 self._run.pause()
                 self._tell()
+        return self
+
+    async def finished(self, timeout: float | None = None) -> Stepper:
+        """Wait until the run is over: somebody steps it by click, or from another task. An interrupt ends the waiting.
+
+        Raises:
+            HeadlessPause: there is neither a connected panel nor a terminal; names the stop. At once.
+            TimeoutError: it is not over after so many seconds.
+        """
+        await finished(self, timeout)
         return self
 
     def close(self) -> None:
@@ -276,7 +297,7 @@ class Stepper:
         if not fresh:
             return self.rewind(0)
         with self.lock:
-            run = Run(self._run.play.again())
+            run = Run(self._run.play.again(), self._run.loop)
             run.advance()
             self._change_to(run, "begun anew")
         return self
@@ -331,6 +352,33 @@ class Stepper:
         from adknb.stepper.writing_tests import write_notebook
 
         return write_notebook(self, path, agent, redact)
+
+    def compare(self, other: Stepper) -> Comparison:
+        """Where two runs part, and what is different in each request they sent."""
+        with self.lock, other.lock:
+            return compare(self, other)
+
+    def what_if(self, agent: str | None = None, **changes: Any) -> Comparison:
+        """The same turns from the start with an agent changed, beside this run; `.other` is the Stepper of that run.
+
+        `agent` names it, default: the one that runs the turn. A model or tool that is asked what it was asked in this
+        run is answered from its journal. The other run goes on to its end.
+
+            dbg.what_if(instruction="Be brief.")
+            dbg.what_if(request_processors=[p for p in REQUEST_PROCESSORS if p.__name__ != "identity"])
+
+        Raises:
+            AdknbError: there is no such agent or setting.
+        """
+        with self.lock:
+            play = self._run.play.again()
+            name = agent or next((s.agent for s in reversed(self.stops) if s.agent), play.runner.agent.name)
+            play.runner.agent = changed_tree(play.runner.agent, name, changes)
+            run = Run(play)
+            run.offline, run.unused = self._run.offline, self._run.unused
+            run.memory = self._run.memory.with_more(self._run.journal)
+            run.advance()
+            return compare(self, Stepper(run=run).resume())
 
     # --------------------------------------------------------------------------------------------- what there is to see
 
@@ -515,17 +563,48 @@ class Stepper:
             if self.here is None:
                 return self._over()
             before = self.request_now
-            self._run.advance()
-            self.request_before, self.notice, self.problem = before, "", ""
-            while (stop := self.here) is not None and not wanted(stop):
-                hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
-                if hit is not None:
-                    self.notice = f"breakpoint {hit.words}"
-                    break
+            with self._interruptible():
                 self._run.advance()
+                self.request_before, self.notice, self.problem = before, "", ""
+                while (stop := self.here) is not None and not wanted(stop):
+                    hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
+                    if hit is not None:
+                        self.notice = f"breakpoint {hit.words}"
+                        break
+                    self._run.advance()
             self._run.pause()
             self._tell()
         return self
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """An interrupt of the kernel, or what else kills a generator, brings the run back to where the command began.
+
+        It is told by the `notice` and raised again. What had come to its end in between is not run again.
+        """
+        start, before, turns = self.position, self.request_before, self.turn
+        try:
+            yield
+        except Exception:  # the run is as it was, or has told it as a turn's end
+            raise
+        except BaseException as error:
+            at = "the first stop of the turn" if self.here is None else str(self.here)
+            self.problem = ""
+            try:
+                if start < len(self.stops) and self.turn >= turns and start in {e.number for e in self._run.journal}:
+                    self._run = self._run.begun_again(start)
+                else:
+                    self._run.play.turns.pop()
+                    self._run = self._run.again()
+                self.request_before = before
+                self.notice = f"interrupted ({type(error).__name__}) behind {at}; back where the command began"
+            except AdknbError as wrong:
+                self.notice = f"interrupted ({type(error).__name__}) behind {at}; the run could not be brought back"
+                self.problem = str(wrong)
+                self._run.break_off(self.notice)
+            self._run.pause()
+            self._tell()
+            raise
 
     def _answer(self, answer: Return | Raise) -> Stepper:
         with self.lock:

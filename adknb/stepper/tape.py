@@ -13,7 +13,7 @@ from typing import Any
 
 from adknb.engine.errors import AdknbError
 from adknb.engine.event_json import response_to_json
-from adknb.engine.model import as_response
+from adknb.engine.model import answers_of, as_response
 from adknb.engine.stops import Raise, Return
 
 
@@ -87,7 +87,7 @@ class Tape:
         try:
             if self._live is None:
                 self._opened = self._source()
-                self._live = iter(self._opened)
+                self._live = iter(answers_of(self._opened))
                 self._repeat()
             response = as_response(next(self._live))
         except StopIteration:
@@ -97,6 +97,11 @@ class Tape:
             self.ended = True
             self.kept.append(Raise(error))
             return self.kept[-1]
+        except BaseException:  # interrupted: the model has not ended, and is asked again by whoever goes on
+            source = self._source  # a fork that reads this tape, too, asks with it
+            self._break_off()
+            self._source = source
+            raise
         self.kept.append(Return(copy.deepcopy(response)))
         return Return(response)
 
@@ -112,13 +117,18 @@ class Tape:
                 )
 
     def _leave(self) -> None:
-        """The last reader closes the model's stream; what it had still to say is lost."""
+        """The last reader closes the model's stream; who wants more of it later has to ask the model again."""
         with self._lock:
             self._readers -= 1
-            if self._readers == 0 and not self.ended:
-                for opened in (self._live, self._opened):
-                    close = getattr(opened, "close", None)
-                    if close is not None:
-                        close()
-                if self._live is not None:
-                    self._source = None
+            if self._readers == 0 and not self.ended and self._live is not None:
+                self._break_off()
+
+    def _break_off(self) -> None:
+        """Close the model's stream in its middle; the tape waits for a model that begins with what is kept."""
+        opened = (self._live, self._opened)
+        self._live = self._opened = self._source = None
+        self._unasked, self._known = True, len(self.kept)
+        for stream in opened:
+            close = getattr(stream, "close", None)
+            if close is not None:
+                close()

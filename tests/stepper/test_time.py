@@ -243,6 +243,22 @@ def test_a_double_that_counts_answers_a_fork_as_it_answered_the_run() -> None:
     assert said == [["one", "two", "three"]] * 2
 
 
+def test_a_fork_taken_before_a_double_was_used_starts_where_the_run_started() -> None:
+    agent = LlmAgent("a", model=ScriptedModel(["one", "two"]))
+    dbg = adknb.step(agent, ["1", "2"]).until(at("model"))
+    fork = dbg.fork()
+    dbg.resume()
+    assert [e.content.parts[0].text for e in fork.resume().events] == ["1", "one", "2", "two"]  # type: ignore[union-attr,index]
+
+
+def test_files_the_runner_held_before_are_there_in_a_fork() -> None:
+    runner = adknb.Runner(LlmAgent("a", model=ScriptedModel(["one"]), instruction="Read {artifact.note.txt}."))
+    session = runner.session_service.create("adknb", "user", "session-1")
+    runner.artifact_service.save(session, "note.txt", types.Part(text="the note"))
+    fork = adknb.step(runner, "hi").until(at("instructions")).fork()
+    assert "Read the note." in fork.request.config.system_instruction.parts[0].text  # type: ignore[union-attr,index]
+
+
 def test_nothing_is_printed_twice(capsys: Any) -> None:
     def loud(ctx: Any) -> None:
         print("before agent")

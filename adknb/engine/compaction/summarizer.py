@@ -19,7 +19,7 @@ from google.genai import types
 
 from adknb.engine.event import Event, parts_of
 from adknb.engine.go_text import go_value
-from adknb.engine.model import LLM, LLMRequest
+from adknb.engine.model import LLM, LLMRequest, answers_of
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ class LLMSummarizer:
     ) -> tuple[types.Content, types.GenerateContentResponseUsageMetadata | None]:
         """The first whole response with a text to read; one that was cut off is no summary (11.7)."""
         reason = ""
-        for response in self.model.generate_content(request, False):
+        for response in answers_of(self.model.generate_content(request, False)):
             if response is None or response.partial:
                 continue
             reason = response.finish_reason or reason

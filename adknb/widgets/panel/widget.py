@@ -53,6 +53,8 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, stepper: Any) -> None:
         self.stepper = stepper
         self.errors: list[str] = []
+        self.heard = False
+        """Whether a view has ever asked for something: a front end has drawn it."""
         self._problem = self._printed = ""
         self._timeline, self._events = Timeline(), EventRows()
         self._sent = 0
@@ -145,6 +147,7 @@ class Panel(anywidget.AnyWidget):
     # --------------------------------------------------------------------------------------------------------- messages
 
     def _on_message(self, _widget: Any, message: Any, _buffers: Any) -> None:
+        self.heard = True
         with self.stepper.lock:
             try:
                 kind = message.get("type") if isinstance(message, dict) else None

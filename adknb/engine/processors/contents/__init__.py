@@ -29,6 +29,7 @@ from typing import Any
 from adknb.engine.context import InvocationContext
 from adknb.engine.event import Event
 from adknb.engine.model import LLMRequest
+from adknb.engine.processors.contents.copies import garbage_collection_waits
 from adknb.engine.processors.contents.emit import add_continuation_turn, emit
 from adknb.engine.processors.contents.fates import Added, Assembly, Fate, Ledger, Reason
 from adknb.engine.processors.contents.filter import event_belongs_to_branch, filter_events
@@ -122,7 +123,8 @@ def assemble(
 
     Go: internal/llminternal/contents_processor.go, buildContentsDefault, buildContentsCurrentTurnContextOnly
     """
-    return _assemble(events, viewer, passes, private_events, private_after, continuation)
+    with garbage_collection_waits():
+        return _assemble(events, viewer, passes, private_events, private_after, continuation)
 
 
 def _assemble(

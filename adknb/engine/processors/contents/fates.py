@@ -166,7 +166,7 @@ class Ledger:
 
 
 def _kind_of_sent(sent: list[Record], notes: list[Note]) -> str:
-    if any(record.shared_by and len(record.shared_by) > 1 for record in sent):
+    if any(len(record.shared_by) > 1 for record in sent):
         return MERGED
     noted = {kind for kind, _, _ in notes}
     return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)

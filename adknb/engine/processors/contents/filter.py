@@ -39,7 +39,7 @@ def filter_events(records: list[Record], viewer: Viewer, ledger: Ledger) -> list
     return seen
 
 
-def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> list[Refusal]:
+def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> tuple[Refusal, ...]:
     """What keeps an event from a viewer; empty if nothing does.
 
     R5.5  It needs a role and parts (which may still be empty), or a transcription, even an empty one, or a summary.
@@ -48,15 +48,15 @@ def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> list[Refusal]
     R5.8  An event that asks for a confirmation or credential, or answers, goes whole: its texts and other calls too.
     """
     event = record.event
-    refusals: list[Refusal] = []
+    refusals: tuple[Refusal, ...] = ()
     if not (record.role and record.parts) and not _shows_without_content(record):
-        refusals.append((NO_CONTENT, _missing(record)))
+        refusals += ((NO_CONTENT, _missing(record)),)
     if event.branch != viewer.branch and not event_belongs_to_branch(viewer.branch, event.branch):
-        refusals.append((OTHER_BRANCH, event.branch, viewer.branch, viewer.branch, event.branch + "."))
+        refusals += ((OTHER_BRANCH, event.branch, viewer.branch, viewer.branch, event.branch + "."),)
     if event.isolation_scope != viewer.isolation_scope:
-        refusals.append(_other_scope(event.isolation_scope, viewer, ledger))
+        refusals += (_other_scope(event.isolation_scope, viewer, ledger),)
     if (record.calls or record.responses) and (protocol := _protocol_names(record)):
-        refusals.append((PROTOCOL, protocol))
+        refusals += ((PROTOCOL, protocol),)
     return refusals
 
 

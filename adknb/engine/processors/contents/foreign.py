@@ -14,7 +14,7 @@ from adknb.engine.go_text import go_json
 from adknb.engine.processors.contents.copies import text_part
 from adknb.engine.processors.contents.fates import REWORDED, Because, Ledger
 from adknb.engine.processors.contents.filter import has_usable_summary
-from adknb.engine.processors.contents.records import Record, Viewer
+from adknb.engine.processors.contents.records import Changed, Record, Viewer
 
 TOLD = Because("foreign", "R5.10", "{} is another agent than {}: what it said and called is told as context")
 FOR_CONTEXT = "For context:"
@@ -42,7 +42,7 @@ def convert_foreign_event(record: Record) -> Record:
     Calls and responses become text, so they pair with nothing any more; ids, thought marks, signatures, transcriptions
     and the compaction record of the event do not survive (R5.12).
     """
-    return Record(record.at, record.event, "user", list(_in_words(record)), reworded=True)
+    return Changed(record, list(_in_words(record)), role="user", reworded=True)
 
 
 def _in_words(record: Record) -> Iterator[types.Part | None]:

@@ -6,7 +6,7 @@ from google.genai import types
 
 from adknb.engine.processors.contents.copies import is_set
 from adknb.engine.processors.contents.fates import ALSO, LEFT_OUT, MERGED, Because, Ledger
-from adknb.engine.processors.contents.records import Record
+from adknb.engine.processors.contents.records import Changed, Record
 
 
 def merge_function_response_events(records: list[Record], stage: str, ledger: Ledger) -> Record:
@@ -37,9 +37,8 @@ def merge_function_response_events(records: list[Record], stage: str, ledger: Le
                 place[call_id] = len(parts)
                 parts.append(part)
                 owners.append(owner)
-    merged = base.with_parts(parts)
-    merged.shared_by = tuple(dict.fromkeys(owner for part, owner in zip(parts, owners, strict=True) if is_set(part)))
-    merged.owners = owners
+    stems = dict.fromkeys(owner for part, owner in zip(parts, owners, strict=True) if is_set(part))
+    merged = Changed(base, parts, owners=owners, shared_by=tuple(stems))
     _note(merged, replaced, stage, ledger)
     return merged
 

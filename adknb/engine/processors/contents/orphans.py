@@ -7,7 +7,7 @@ import logging
 from google.genai import types
 
 from adknb.engine.processors.contents.fates import KEPT, Because, Ledger
-from adknb.engine.processors.contents.records import Record, Viewer
+from adknb.engine.processors.contents.records import Changed, Record, Viewer
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def drop_orphaned_function_responses(records: list[Record], viewer: Viewer, ledg
             _note(record, tuple(orphans), bool(parts), known, ledger)
             if not parts:
                 continue
-            record = record.with_parts(parts)
+            record = Changed(record, parts)
         kept.append(record)
     if lost:
         log.warning("dropping function responses whose call no event has made: %s", ", ".join(map(repr, lost)))

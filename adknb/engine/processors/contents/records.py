@@ -49,20 +49,21 @@ class Record:
 
     `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33).
     `calls` and `responses` are the ids of its function calls and responses, `""` where there is none.
-    `reworded` says that of the event itself only author, branch and time are left (R5.12).
     """
 
-    __slots__ = ("at", "calls", "event", "owners", "parts", "responses", "reworded", "role", "shared_by")
+    __slots__ = ("at", "calls", "event", "parts", "responses", "role")
 
-    def __init__(self, at: int, event: Event, role: str | None, parts: Parts, reworded: bool = False) -> None:
+    reworded = False
+    """Whether of the event itself only author, branch and time are left (R5.12)."""
+    shared_by: tuple[int, ...] = ()
+    owners: Sequence[int] = ()
+    """Whose each part is, after a merge."""
+
+    def __init__(self, at: int, event: Event, role: str | None, parts: Parts) -> None:
         self.at = at
         self.event = event
         self.role = role
         self.parts = parts
-        self.reworded = reworded
-        self.shared_by: tuple[int, ...] | None = None
-        self.owners: list[int] | None = None
-        """Whose each part is, after a merge."""
         calls = responses = NO_IDS
         for part in parts:
             if part is not None:
@@ -98,9 +99,25 @@ class Record:
         """The compaction record that the event carries."""
         return None if self.reworded else self.event.actions.compaction
 
-    def with_parts(self, parts: Parts) -> Record:
-        """The same event with other parts."""
-        return Record(self.at, self.event, self.role, parts, self.reworded)
+
+class Changed(Record):
+    """A record that a pass has made of others: other parts, other words, or those of several events."""
+
+    __slots__ = ("owners", "reworded", "shared_by")
+
+    def __init__(
+        self,
+        of: Record,
+        parts: Parts,
+        role: str | None = None,
+        reworded: bool = False,
+        owners: Sequence[int] = (),
+        shared_by: tuple[int, ...] = (),
+    ) -> None:
+        super().__init__(of.at, of.event, of.role if role is None else role, parts)
+        self.reworded = reworded or of.reworded
+        self.owners = owners
+        self.shared_by = shared_by
 
 
 def record_of(at: int, event: Event, content: types.Content | None) -> Record:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from adknb.engine.processors.contents.copies import text_part
 from adknb.engine.processors.contents.fates import ALSO, LEFT_OUT, MERGED, REWORDED, Because, Ledger
-from adknb.engine.processors.contents.records import Record, Viewer
+from adknb.engine.processors.contents.records import Changed, Record, Viewer
 
 STAGE = "transcription"
 AS_TEXT = Because(STAGE, "R5.14", "it has no content: the text of its transcription is sent")
@@ -71,7 +71,6 @@ class _Pending:
             if len(stems) > 1:
                 ledger.note(at, MERGED, JOINED, tuple(other for other in stems if other != at))
         last = self.pieces[-1]
-        joined = Record(last.at, last.event, self.role, [text_part(self.text)], reworded=True)
-        joined.shared_by = stems
+        joined = Changed(last, [text_part(self.text)], role=self.role, reworded=True, shared_by=stems)
         self.pieces, self.text = [], ""
         return joined
