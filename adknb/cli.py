@@ -1,4 +1,4 @@
-"""The command line: `adknb trace | open | lab`.
+"""The command line: `adknb step | trace | open | lab`.
 
 Exit status: 0 fine, 1 a difference, 2 bad input (one line on stderr, no traceback), 130 interrupted.
 """
@@ -54,6 +54,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"adknb {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
+    stepping = commands.add_parser("step", help="step through a scenario at a prompt, with pdb's letters")
+    stepping.add_argument("scenario", metavar="SCENARIO", help="a file of scenarios, or the name of one that ships")
+    stepping.add_argument("--name", metavar="NAME", help="which one, if the file has several")
+    orders = ("in_order", "reverse", "interleaved", "concurrent")
+    stepping.add_argument("--runner", choices=orders, help="how several calls of one answer run (default: as it says)")
+    stepping.set_defaults(run=_step)
+
     trace = commands.add_parser("trace", help="run scenarios to their end; print one JSON trace a line")
     trace.add_argument("files", nargs="+", metavar="FILE", help="a .jsonl or .json file of scenarios, or - for stdin")
     trace.set_defaults(run=_trace)
@@ -72,6 +79,14 @@ def _parser() -> argparse.ArgumentParser:
     lab.add_argument("notebook", nargs="?", metavar="NOTEBOOK", help="which notebook (default: the first)")
     lab.set_defaults(run=_lab)
     return parser
+
+
+def _step(options: argparse.Namespace) -> int:
+    from adknb.stepper.terminal import main as main_step
+
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return main_step(options.scenario, options.name, options.runner)
 
 
 def _event(text: str) -> int | str:

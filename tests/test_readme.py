@@ -17,7 +17,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_example_does_what_it_says() -> None:
-    (example,) = blocks("python")
+    example, _ = blocks("python")
     names: dict[str, Any] = {}
     exec(example, names)
     dbg = names["dbg"]
@@ -25,6 +25,19 @@ def test_the_example_does_what_it_says() -> None:
     asked = dbg.requests[1]["contents"][-1]["parts"][0]["functionResponse"]["response"]
     stored = dbg.events[2].content.parts[0].function_response.response
     assert (asked["sky"], stored["sky"]) == ("rain", "clear")
+
+
+def test_going_back_does_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    example, time = blocks("python")
+    names: dict[str, Any] = {}
+    exec(example, names)
+    back, what_if, save, to_test = time.splitlines()
+    exec(f"{back}\n{save}\nfound = {what_if}", names)
+    assert names["dbg"].here.number == 17
+    assert [bool(changes) for changes in names["found"].requests] == [True] * len(names["found"].requests)
+    assert names["adknb"].replay("turn.json", agent=names["agent"]).here.number == 17
+    assert to_test.startswith('dbg.to_test("test_turn.py", agent=')  # needs a module to import; see test_keep.py
 
 
 def test_each_of_the_two_commands_is_one_line_that_sets_up_and_runs() -> None:

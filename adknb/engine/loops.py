@@ -73,11 +73,11 @@ class PrivateLoop:
 
     def _run_here(self, coroutine: Coroutine[Any, Any, T], context: Context) -> T:
         if not self._mine.acquire(blocking=False):  # calls overlap in threads: this one has a loop for itself
-            with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+            with context.run(_new_runner) as runner:
                 return runner.run(coroutine, context=context)
         try:
             if self._runner is None:
-                self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+                self._runner = context.run(_new_runner)
             return self._runner.run(coroutine, context=context)
         finally:
             self._mine.release()
@@ -140,6 +140,13 @@ def in_step(stream: Any) -> Iterator[Any]:
             yield item
     finally:
         loop.run(closed())
+
+
+def _new_runner() -> asyncio.Runner:
+    """A loop that is not made the thread's current one. It is made at once: it keeps the context it is made in."""
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    runner.get_loop()
+    return runner
 
 
 def _a_loop_runs_here() -> bool:

@@ -286,12 +286,14 @@ def _dump(record: BaseModel, leave_out: set[str] | None = None) -> dict[str, Any
 
 
 def _readable(content: dict[str, Any]) -> dict[str, Any]:
-    """The same JSON with the role first, and names before what they are given."""
-    for part in content.get("parts") or ():
-        for kind in ("functionCall", "functionResponse"):
-            if kind in part:
-                part[kind] = {k: part[kind][k] for k in ("id", "name") if k in part[kind]} | part[kind]
-    return {k: content[k] for k in ("role", "parts") if k in content} | content
+    """The same JSON, in place: the role first, and a function's name before what it is given."""
+    for part in content.get("parts", ()):
+        for kind, payload in (("functionCall", "args"), ("functionResponse", "response")):
+            if kind in part and payload in part[kind]:
+                part[kind][payload] = part[kind].pop(payload)
+    if "parts" in content:
+        content["parts"] = content.pop("parts")
+    return content
 
 
 def _load(cls: type[Any], data: Any) -> Any:

@@ -582,7 +582,7 @@ class Stepper:
 
         It is told by the `notice` and raised again. What had come to its end in between is not run again.
         """
-        start, before, turns = self.position, self.request_before, self.turn
+        start, was_over, before = self.position, self.here is None, self.request_before
         try:
             yield
         except Exception:  # the run is as it was, or has told it as a turn's end
@@ -591,11 +591,9 @@ class Stepper:
             at = "the first stop of the turn" if self.here is None else str(self.here)
             self.problem = ""
             try:
-                if start < len(self.stops) and self.turn >= turns and start in {e.number for e in self._run.journal}:
-                    self._run = self._run.begun_again(start)
-                else:
+                if was_over:  # the command was to add a turn
                     self._run.play.turns.pop()
-                    self._run = self._run.again()
+                self._run = self._run.again() if was_over else self._run.begun_again(start)
                 self.request_before = before
                 self.notice = f"interrupted ({type(error).__name__}) behind {at}; back where the command began"
             except AdknbError as wrong:

@@ -190,8 +190,8 @@ class _Picture:
         added = {a.content: self._step("additions", a.rule, a.why) for a in self.assembly.added}
         out: list[tuple[Any, ...]] = []
         for j, content in enumerate(self.assembly.contents):
-            record = sent[j] if j < len(sent) else None
-            stems = record.stems if record is not None else ()
+            whose = sent[j] if j < len(sent) else None
+            stems = (whose,) if isinstance(whose, int) else whose or ()
             out.append((stems, content.role or "", "", j, added.get(j)))
         return out
 

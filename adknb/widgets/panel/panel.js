@@ -147,7 +147,7 @@ const jump = (app, tab, i) => button(".b", { onclick: () => app.select(i, tab) }
 const marked = (app, key) => app.st.view.marks.some((m) => m[0] === key);
 const flip = (app, key) => key && app.st.book.breakpoints && app.send({ type: "break", at: key, on: !marked(app, key) });
 /** Turns of the run count from 1; those that the session had before it are numbered from the first event. */
-const turnName = (st, t) => (t > 0 ? "Turn " + t : "Earlier turn " + (t - st.events[0].turn + 1));
+const turnNames = (st, a, b) => { const n = (t) => (a > 0 ? t : t - st.events[0].turn + 1), s = a > 0 ? "turn" : "earlier turn"; return a === b ? `${s} ${n(a)}` : `${s}s ${n(a)}–${b > 0 && a <= 0 ? "now" : n(b)}`; };
 
 // ---- toolbar
 
@@ -311,7 +311,7 @@ function contentsView(app) {
       const e = E[u.a], n = u.b - u.a, glyph = h("span.gl"), ev = h("span.evd"), words = h("span.vh"), point = { onmouseenter: () => peek(u.a), onmouseleave: () => peek(null) };
       const bar = (c, q) => { const y = c === "o" ? 6 : c === "k" ? 0 : 2; return s("rect.f-" + FATES[c], { x: q * 4, y, width: 3, height: 10 - y }); };
       const line = h("div.ev", { role: "option", id: app.id("l" + k), onclick: () => (n > 1 && u.a === app.ui.ev ? unfold(u) : app.select(u.a)), ...point }, h("span.no", String(u.a)),
-        n > 1 ? [icon("open", "k"), h("span.tx", e.turn === E[u.b - 1].turn ? turnName(st, e.turn) : `${turnName(st, e.turn)} to ${turnName(st, E[u.b - 1].turn).toLowerCase()}`, mut("  ", count(n, "event"))), s("svg", { width: u.bars.length * 4, height: 10 }, [...u.bars].map(bar))] : [who(app, e.author), icon(e.kind, "k"), h("span.tx", e.text), ev], glyph, words);
+        n > 1 ? [icon("open", "k"), h("span.tx.cap", turnNames(st, e.turn, E[u.b - 1].turn), mut("  ", count(n, "event"))), s("svg", { width: u.bars.length * 4, height: 10 }, [...u.bars].map(bar))] : [who(app, e.author), icon(e.kind, "k"), h("span.tx", e.text), ev], glyph, words);
       const rib = s("path", { ...point }), edge = s("path"), tag = u.tag && s("text.tag", u.tag);
       gR.append(rib, edge); if (tag) gT.append(tag);
       return { u, e, n, line, ev, glyph, words, rib, edge, tag };
@@ -336,7 +336,7 @@ function contentsView(app) {
       let c = cells.get(x.key);
       if (!c) { c = h("div.cn", { role: "option", id: app.id("r" + x.key), onclick: () => choose(c.item), onmouseenter: () => (c.item.from.length ? peek(left[c.item.from[0]].u.a) : tell(c.item)), onmouseleave: () => peek(null) }); cells.set(x.key, c); R.append(c); }
       c.item = x; c.no = n; c.className = cls("cn", x.step >= 0 && "new");
-      fill(c, h("span.no", x.n > 1 ? `${n}–${n + x.n - 1}` : String(n)), h("span.ro", x.role || "–"), x.kind ? icon(x.kind, "k") : "", h("span.tx", x.context && mut("For context: "), x.text ?? (/^u/.test(x.key) ? mut(`${turnName(st, left[x.from[0]].e.turn).toLowerCase()}, ${count(x.n, "content")}`) : x.from.length ? left[x.from[0]].e.text : "")));
+      fill(c, h("span.no", x.n > 1 ? `${n}–${n + x.n - 1}` : String(n)), h("span.ro", x.role || "–"), x.kind ? icon(x.kind, "k") : "", h("span.tx", x.context && mut("For context: "), x.text ?? (/^u/.test(x.key) ? mut(`${turnNames(st, left[x.from[0]].e.turn, st.events[left[x.from[0]].u.b - 1].turn)}, ${count(x.n, "content")}`) : x.from.length ? left[x.from[0]].e.text : "")));
       want.set(x.key, [y * ROW, 1]);
       n += x.n;
     });

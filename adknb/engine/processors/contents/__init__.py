@@ -12,11 +12,12 @@ The history is not sent as it is stored. Between the two stand these passes over
   orphans            does it answer a call that nobody has made?                  15        2.7      orphans.py
   latest             is the last event a response? It goes to its call.           16 to 22  2.7      latest.py merge.py
   history            does each call have its response right behind it?            23 to 26  2.7      history.py merge.py
-  emit               copy what is left, without empty parts and made-up ids       27 to 30  2.8      emit.py copies.py
+  emit               copy what is left, without empty parts and made-up ids       27 to 30  2.8      emit.py
   task input         what is the task of this scope?                              31 to 33  2.3      task_input.py
   continuation turn  does the model have the last word?                           34        2.8      emit.py
 
-Each pass also writes down why it did what it did; `Assembly.fates` reads that back, event by event (fates.py).
+Each pass also writes down why it did what it did; `Assembly.fates` reads that back, event by event (fates.py). How a
+content is copied without costing much is a matter of its own (copies.py, promises.py).
 
 Go: internal/llminternal/contents_processor.go, ContentsRequestProcessor, buildContentsDefault
 """
@@ -29,7 +30,7 @@ from typing import Any
 from adknb.engine.context import InvocationContext
 from adknb.engine.event import Event
 from adknb.engine.model import LLMRequest
-from adknb.engine.processors.contents.copies import garbage_collection_waits
+from adknb.engine.processors.contents.copies import garbage_collection_waits, is_set
 from adknb.engine.processors.contents.emit import add_continuation_turn, emit
 from adknb.engine.processors.contents.fates import Added, Assembly, Fate, Ledger, Reason
 from adknb.engine.processors.contents.filter import event_belongs_to_branch, filter_events
@@ -143,24 +144,30 @@ def _assemble(
         records = work(records, viewer, ledger)
         if snapshots is not None:
             snapshots.append(snapshot(name, records))
-    assembly = Assembly(emit(records, ledger), [], snapshots, ledger)
     if snapshots is not None:
-        snapshots.append(snapshot("emit", [record for record in ledger.sent if record is not None]))
+        snapshots.append(snapshot("emit", [record for record in records if any(map(is_set, record.parts))]))
+    assembly = Assembly(emit(records, ledger), [], snapshots, ledger)
+    if private_events:
+        _list_private(assembly)
     _add(assembly, continuation)
     return assembly
 
 
+def _list_private(assembly: Assembly) -> None:
+    """List the contents of private events among those that no event of the session has (R5.33)."""
+    for index, whose in enumerate(assembly.ledger.sent):
+        if isinstance(whose, int) and whose < 0:
+            assembly.added.append(Added(index, "R5.33", "this run was started with it; no event of the session has it"))
+
+
 def _add(assembly: Assembly, continuation: bool) -> None:
-    """Add what stands in no event, and say which contents are so."""
+    """Add the task input in front and the continuation turn at the end, where there are such."""
     ledger = assembly.ledger
     if (task := task_input(ledger)) is not None:
         content, why = task
         assembly.contents.insert(0, content)
         ledger.sent.insert(0, None)
-        assembly.added.append(Added(0, "R5.31", why))
-    for index, record in enumerate(ledger.sent):
-        if record is not None and record.at < 0:
-            assembly.added.append(Added(index, "R5.33", "this run was started with it; no event of the session has it"))
+        assembly.added = [Added(0, "R5.31", why)] + [one._replace(content=one.content + 1) for one in assembly.added]
     if continuation:
         add_continuation_turn(assembly.contents, assembly.added)
     ledger.forget_events()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard, TypeVar
 
@@ -21,8 +21,14 @@ from adknb.engine.processors.contents.fates import CLIENT_ID_PREFIX
 
 M = TypeVar("M", bound=BaseModel)
 
-Frozen = tuple[type[BaseModel], dict[str, Any]]
-"""A record as plain data: its class, and its set fields. No field of these records is a tuple otherwise."""
+Frozen = dict[str, Any]
+"""A record's set fields as plain data."""
+
+PAIRED: dict[str, type[BaseModel]] = {
+    "function_call": types.FunctionCall,
+    "function_response": types.FunctionResponse,
+}
+"""The fields of a part that are frozen in their turn."""
 
 ATOMS = frozenset({str, int, float, bool, type(None), bytes})
 """Types whose values cannot change, so that a copy may share them."""
@@ -31,6 +37,9 @@ BLANK: dict[type[BaseModel], dict[str, Any]] = {
     kind: kind().__dict__ for kind in (types.Content, types.Part, types.FunctionCall, types.FunctionResponse)
 }
 """The records that are copied by hand: their fields while nothing is set."""
+
+AS_IT_IS = ""
+"""Stands in for a field's name where a record is none of these, a subclass perhaps: it is copied whole."""
 
 # pydantic keeps a record's state in four slots; filling them ourselves is what its own `copy` does
 _new = object.__new__
@@ -45,80 +54,94 @@ def is_set(part: types.Part | None) -> TypeGuard[types.Part]:
     """Whether a part has any set field: `thought: true` alone is one, an empty text is none (R5.28)."""
     if part is None:
         return False
-    if part.text or part.function_call is not None or part.function_response is not None:
-        return True
-    return any(value is not None and value is not False and value != "" for value in part.__dict__.values())
-
-
-def copy_record(record: M) -> M:
-    """A deep copy of a content, part, call or response."""
-    copied: M = thaw(freeze(record))
-    return copied
+    fields = part.__dict__
+    return (
+        bool(fields["text"])  # the usual cases first
+        or fields["function_call"] is not None
+        or fields["function_response"] is not None
+        or any(value is not None and value is not False and value != "" for value in fields.values())
+    )
 
 
 def text_part(text: str) -> types.Part:
     """`Part(text=text)`, unchecked."""
-    part: types.Part = thaw((types.Part, {"text": text}))
-    return part
+    return thaw(types.Part, {"text": text})
+
+
+def copy_record(record: M) -> M:
+    """A deep copy of a content, part, call or response."""
+    return thaw(type(record), freeze(record))
 
 
 def freeze(record: BaseModel) -> Frozen:
     """A deep copy as plain data: whatever is done to the record from now on, this stays."""
-    kind = type(record)
-    if kind not in BLANK:  # a subclass: only pydantic knows what else it holds
-        return kind, {"": record.model_copy(deep=True)}
+    if type(record) not in BLANK:
+        return {AS_IT_IS: copy.deepcopy(record)}
     values = record.__dict__
-    fields = {}
+    fields: Frozen = {}
     for name in record.__pydantic_fields_set__:
         value = values[name]
-        fields[name] = value if type(value) in ATOMS else copy_value(value, freeze)
-    return kind, fields
+        if type(value) in ATOMS:
+            fields[name] = value
+        else:
+            fields[name] = freeze(value) if name in PAIRED else copy_value(value)
+    return fields
 
 
-def thaw(frozen: Frozen) -> Any:
-    """The record; what was frozen becomes part of it."""
-    kind, fields = frozen
-    if "" in fields:
-        return fields[""]
-    thawed = BLANK[kind].copy()
-    for name, value in fields.items():
-        thawed[name] = thaw(value) if type(value) is tuple else value
+def freeze_set(parts: Iterable[types.Part | None]) -> list[Frozen]:
+    """The parts that are set (R5.28), frozen."""
+    frozen = []
+    for part in parts:
+        if is_set(part):
+            frozen.append(freeze(part))
+    return frozen
+
+
+def thaw(kind: type[M], frozen: Frozen) -> M:
+    """The record. What was frozen becomes part of it, so this can be done once."""
+    if AS_IT_IS in frozen:
+        given: M = frozen[AS_IT_IS]
+        return given
+    fields = BLANK[kind].copy()
+    for name, value in frozen.items():
+        fields[name] = thaw(PAIRED[name], value) if name in PAIRED and value is not None else value
     made = _new(kind)
-    fill(made, thawed, set(fields))
+    fill(made, fields, set(frozen))
     return made
 
 
 def fill(made: BaseModel, fields: dict[str, Any], names: set[str]) -> None:
-    """Make a record of an empty one."""
+    """Make a record of an empty one: give it its fields, and the names of those that are set."""
     _set_fields(made, fields)
     _set_names(made, names)
     _set_extra(made, None)
     _set_private(made, None)
 
 
-def copy_value(value: Any, of_record: Callable[[Any], Any] = copy_record) -> Any:
-    """A deep copy of a field's value: a record or JSON data; of anything else, what `copy.deepcopy` makes of it."""
+def copy_value(value: Any) -> Any:
+    """A deep copy of a field's value: JSON data or a record; of anything else, what `copy.deepcopy` makes of it."""
     kind = type(value)
-    if kind in BLANK:
-        return of_record(value)
     if kind is dict:
         return {key: item if type(item) in ATOMS else copy_value(item) for key, item in value.items()}
     if kind is list:
         return [item if type(item) in ATOMS else copy_value(item) for item in value]
+    if kind in BLANK:
+        return copy_record(value)
     return value if kind in ATOMS else copy.deepcopy(value)
 
 
-def remove_client_function_call_ids(frozen: list[Frozen]) -> None:
-    """Take ids that begin with `adk-` off the calls and responses of parts: the model never gave them (R5.30).
+def remove_client_function_call_ids(parts: list[Frozen]) -> bool:
+    """Take ids that begin with `adk-` off the calls and responses: the model never gave them (R5.30). Was there one?
 
     Go: internal/utils/utils.go, RemoveClientFunctionCallID
     """
-    for _, part in frozen:
-        for name in ("function_call", "function_response"):
-            if name in part:
-                fields = part[name][1]
-                if (fields.get("id") or "").startswith(CLIENT_ID_PREFIX):
-                    del fields["id"]
+    found = False
+    for part in parts:
+        for name in PAIRED:
+            if name in part and (part[name].get("id") or "").startswith(CLIENT_ID_PREFIX):
+                del part[name]["id"]
+                found = True
+    return found
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.genai import types
 
-from adknb.engine.processors.contents.copies import freeze, is_set, remove_client_function_call_ids
+from adknb.engine.processors.contents.copies import freeze_set, remove_client_function_call_ids
 from adknb.engine.processors.contents.fates import ALSO, KEPT, Added, Because, Ledger, Plain
 from adknb.engine.processors.contents.promises import promise
 from adknb.engine.processors.contents.records import Record
@@ -26,12 +26,12 @@ def emit(records: list[Record], ledger: Ledger) -> list[types.Content]:
     """
     contents = []
     for record in records:
-        parts = [freeze(part) for part in record.parts if is_set(part)]
-        if record.calls or record.responses:
-            remove_client_function_call_ids(parts)
+        parts = freeze_set(record.parts)
+        if (record.calls or record.responses) and remove_client_function_call_ids(parts):
+            ledger.ids_taken_off(record)
         if parts:
             contents.append(promise(record.role, parts))
-            ledger.sent.append(record)
+            ledger.sent.append(record.shared_by or record.at)
         if len(parts) != len(record.parts) or not parts:
             _note(record, len(parts), ledger)
     return contents

@@ -109,17 +109,18 @@ class Ledger:
         self.notes: dict[int, list[Note]] = {}
         self.covered: dict[int, tuple[int, ...]] = {}
         """Position of an event -> those of the compaction records whose summaries stand for it."""
-        self.sent: list[Record | None] = []
-        """The record behind each content; None for a content that the assembly added itself."""
+        self.sent: list[int | tuple[int, ...] | None] = []
+        """Whose each content is: one event's, several events', or of none because the assembly added it itself."""
+        self.made_up: dict[int, tuple[str, ...]] = {}
+        """Position of an event -> the ids of its calls and responses, where some of them were taken off."""
 
     @cached_property
     def known_calls(self) -> dict[str, int]:
         """Call id -> position of the first event with that call: anywhere in the session, seen by the viewer or not."""
         known: dict[str, int] = {}
         for record in self.all:
-            if record.calls:
-                for call_id in record.calls:
-                    known.setdefault(call_id, record.at)
+            for call_id in record.calls:
+                known.setdefault(call_id, record.at)
         return known
 
     def note(self, at: int, kind: str, because: Because, *args: object) -> None:
@@ -135,6 +136,11 @@ class Ledger:
         for at in record.stems:
             self.note(at, LEFT_OUT, because, *args)
 
+    def ids_taken_off(self, record: Record) -> None:
+        """Write down that ids were taken off a record's calls or responses."""
+        for at in record.stems:
+            self.made_up[at] = record.calls + record.responses
+
     def forget_events(self) -> None:
         """Let go of what only the passes needed: an Assembly may be kept for long."""
         self.all, self.turn = [], []
@@ -142,34 +148,31 @@ class Ledger:
     def fates(self) -> list[Fate]:
         """One fate for each event of the session, in order."""
         where: dict[int, tuple[int, ...]] = {}
-        for index, record in enumerate(self.sent):
-            for at in record.stems if record is not None else ():
+        for index, whose in enumerate(self.sent):
+            for at in (whose,) if isinstance(whose, int) else whose or ():
                 where[at] = (*where[at], index) if at in where else (index,)
         kept = (AS_IT_IS.fill([self.viewer.agent_name]),)
         return [self._fate(at, where, kept) for at in range(self.event_count)]
 
     def _fate(self, at: int, where: dict[int, tuple[int, ...]], kept: tuple[Reason, ...]) -> Fate:
-        contents = where.get(at, ())
-        sent = [record for record in map(self.sent.__getitem__, contents) if record is not None]
-        notes = self.notes.get(at, [])
+        contents, notes = where.get(at, ()), self.notes.get(at, [])
         if contents:
-            kind = _kind_of_sent(sent, notes) if notes else KEPT
+            kind = self._kind(contents, notes) if notes else KEPT
         elif covered := sorted({index for by in self.covered.get(at, ()) for index in where.get(by, ())}):
             kind, contents = SUMMARISED, tuple(covered)
         else:
             kind = LEFT_OUT
         reasons = _reasons(kind, notes) if notes else kept
-        made_up = dict.fromkeys(i for r in sent for i in (*r.calls, *r.responses) if i.startswith(CLIENT_ID_PREFIX))
-        if made_up:
-            reasons = (*reasons, MADE_UP_IDS.fill([tuple(made_up)]))
+        if at in self.made_up and kind not in (SUMMARISED, LEFT_OUT):
+            ids = dict.fromkeys(i for i in self.made_up[at] if i.startswith(CLIENT_ID_PREFIX))
+            reasons = (*reasons, MADE_UP_IDS.fill([tuple(ids)]))
         return Fate(at, kind, reasons, contents)
 
-
-def _kind_of_sent(sent: list[Record], notes: list[Note]) -> str:
-    if any(len(record.shared_by) > 1 for record in sent):
-        return MERGED
-    noted = {kind for kind, _, _ in notes}
-    return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)
+    def _kind(self, contents: tuple[int, ...], notes: list[Note]) -> str:
+        if any(isinstance(whose, tuple) and len(whose) > 1 for whose in map(self.sent.__getitem__, contents)):
+            return MERGED
+        noted = {kind for kind, _, _ in notes}
+        return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)
 
 
 def _reasons(kind: str, notes: list[Note]) -> tuple[Reason, ...]:

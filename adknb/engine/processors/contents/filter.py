@@ -47,14 +47,13 @@ def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> tuple[Refusal
     R5.7  Scopes are compared as they are: the empty scope sees the empty scope only.
     R5.8  An event that asks for a confirmation or credential, or answers, goes whole: its texts and other calls too.
     """
-    event = record.event
     refusals: tuple[Refusal, ...] = ()
     if not (record.role and record.parts) and not _shows_without_content(record):
         refusals += ((NO_CONTENT, _missing(record)),)
-    if event.branch != viewer.branch and not event_belongs_to_branch(viewer.branch, event.branch):
-        refusals += ((OTHER_BRANCH, event.branch, viewer.branch, viewer.branch, event.branch + "."),)
-    if event.isolation_scope != viewer.isolation_scope:
-        refusals += (_other_scope(event.isolation_scope, viewer, ledger),)
+    if record.branch != viewer.branch and not event_belongs_to_branch(viewer.branch, record.branch):
+        refusals += ((OTHER_BRANCH, record.branch, viewer.branch, viewer.branch, record.branch + "."),)
+    if record.scope != viewer.isolation_scope:
+        refusals += (_other_scope(record.scope, viewer, ledger),)
     if (record.calls or record.responses) and (protocol := _protocol_names(record)):
         refusals += ((PROTOCOL, protocol),)
     return refusals

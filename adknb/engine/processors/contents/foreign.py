@@ -27,7 +27,7 @@ def convert_foreign_events(records: list[Record], viewer: Viewer, ledger: Ledger
     """
     told = []
     for record in records:
-        author = record.event.author
+        author = record.author
         if author == viewer.agent_name or author == "user" or not record.parts or has_usable_summary(record):
             told.append(record)
         else:
@@ -46,7 +46,7 @@ def convert_foreign_event(record: Record) -> Record:
 
 
 def _in_words(record: Record) -> Iterator[types.Part | None]:
-    author = record.event.author
+    author = record.author
     yield text_part(FOR_CONTEXT)
     for part in record.parts:
         if part is None:

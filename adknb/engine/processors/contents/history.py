@@ -34,10 +34,10 @@ def rearrange_for_function_responses_in_history(records: list[Record], viewer: V
     if not answering:
         return records
     answers = {call_id: index for index in answering for call_id in records[index].responses}
+    last = len(records) - 1
     out: list[Record] = []
     tail: list[Record] = []
-    callers: Callers = {}
-    in_order = links = 0
+    pairs: list[tuple[int, list[int]]] = []
     for index, record in enumerate(records):
         if record.responses:
             continue
@@ -45,18 +45,29 @@ def rearrange_for_function_responses_in_history(records: list[Record], viewer: V
             out.append(record)
             continue
         found = sorted({answers[call_id] for call_id in record.calls if call_id in answers})
-        pair = [record]
+        place = tail if last in found else out
+        place.append(record)
         if found:
-            pair.append(merge_function_response_events([records[i] for i in found], STAGE, ledger))
+            place.append(_one_response([records[i] for i in found], ledger))
+            pairs.append((index, found))
+    if len(pairs) < len(answering) or any(found != [index + 1] for index, found in pairs):  # else all is in order
+        _note_what_moved(records, answers, pairs, ledger)
+    return out + tail
+
+
+def _one_response(found: list[Record], ledger: Ledger) -> Record:
+    return found[0] if len(found) == 1 else merge_function_response_events(found, STAGE, ledger)
+
+
+def _note_what_moved(
+    records: list[Record], answers: dict[str, int], pairs: list[tuple[int, list[int]]], ledger: Ledger
+) -> None:
+    callers: Callers = {}
+    for index, found in pairs:
         for i in found:
             callers.setdefault(i, []).append(index)
-        links += len(found)
-        in_order += found == [index + 1]
-        (tail if len(records) - 1 in found else out).extend(pair)
-    if not in_order == links == len(answering):  # else there is nothing to say
-        _note_responses(records, answers, callers, ledger)
-        _note_calls_at_the_end(records, callers, ledger)
-    return out + tail
+    _note_responses(records, answers, callers, ledger)
+    _note_calls_at_the_end(records, callers, ledger)
 
 
 Callers = dict[int, list[int]]

@@ -26,32 +26,33 @@ def drop_orphaned_function_responses(records: list[Record], viewer: Viewer, ledg
     Go: internal/llminternal/contents_processor.go, dropOrphanedFunctionResponses
     """
     known = ledger.known_calls
-    kept, lost = [], []
+    lost = {call_id for record in records for call_id in record.responses if call_id and call_id not in known}
+    if not lost:
+        return records
+    log.warning("dropping function responses whose call no event has made: %s", ", ".join(map(repr, sorted(lost))))
+    kept = []
     for record in records:
-        orphans = [i for i in record.responses if i and i not in known] if record.responses else ()
+        orphans = tuple(call_id for call_id in record.responses if call_id in lost)
         if orphans:
-            lost += orphans
-            parts = [part for part in record.parts if not _is_orphan(part, known)]
-            _note(record, tuple(orphans), bool(parts), known, ledger)
+            parts = [part for part in record.parts if not _is_orphan(part, lost)]
+            _note(record, orphans, bool(parts), lost, ledger)
             if not parts:
                 continue
             record = Changed(record, parts)
         kept.append(record)
-    if lost:
-        log.warning("dropping function responses whose call no event has made: %s", ", ".join(map(repr, lost)))
     return kept
 
 
-def _is_orphan(part: types.Part | None, known: dict[str, int]) -> bool:
+def _is_orphan(part: types.Part | None, lost: set[str]) -> bool:
     response = part.function_response if part is not None else None
-    return response is not None and bool(response.id) and response.id not in known
+    return response is not None and response.id in lost
 
 
-def _note(record: Record, orphans: tuple[str, ...], some_left: bool, known: dict[str, int], ledger: Ledger) -> None:
+def _note(record: Record, orphans: tuple[str, ...], some_left: bool, lost: set[str], ledger: Ledger) -> None:
     if some_left:
         ledger.note(record.at, KEPT, CUT, orphans)
     else:
         ledger.left_out(record, ORPHAN, orphans)
     for part in record.parts:
-        if part is not None and part.text and _is_orphan(part, known):
+        if part is not None and part.text and _is_orphan(part, lost):
             ledger.note(record.at, KEPT, WITH_TEXT, part.text)

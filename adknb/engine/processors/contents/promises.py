@@ -8,45 +8,45 @@ thing, whichever way it is touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel
 
-from adknb.engine.processors.contents.copies import BLANK, Frozen, _set_private, fill, thaw
+from adknb.engine.processors.contents.copies import Frozen, fill, thaw
 
 _new = object.__new__
-_promised = BaseModel.__dict__["__pydantic_private__"].__get__
+_role_slot = BaseModel.__dict__["__pydantic_extra__"]
+_parts_slot = BaseModel.__dict__["__pydantic_private__"]
+_set_role, _set_parts = _role_slot.__set__, _parts_slot.__set__
 _lock = Lock()
 
 
 class PromisedContent(types.Content):
-    """A content that nobody has looked at. What it will hold lies in the slot that pydantic has for private things."""
+    """A content that nobody has looked at. What it will hold lies in two slots that pydantic has for other things."""
 
     def __getattribute__(self, name: str) -> Any:
         """Any attribute, `__dict__` and methods included: keep the promise, then look again."""
         return getattr(keep(self), name)
 
 
-def promise(role: str | None, parts: Sequence[Frozen]) -> types.Content:
-    """`Content(role=role, parts=thawed parts)`, unchecked."""
+def promise(role: str | None, parts: list[Frozen]) -> types.Content:
+    """`Content(role=role, parts=…)`, unchecked, of frozen parts."""
     made = _new(PromisedContent)
-    _set_private(made, (role, parts))
+    _set_role(made, role)
+    _set_parts(made, parts)
     return made
 
 
 def keep(content: types.Content) -> types.Content:
-    """Make an ordinary content of a promised one, in place. The first who asks does it."""
+    """Make an ordinary content of a promised one, in place. Of several threads that ask, the first does it."""
     with _lock:
         if type(content) is PromisedContent:
-            role, parts = _promised(content)
-            fill(
-                content,
-                {**BLANK[types.Content], "parts": [thaw(part) for part in parts], "role": role},
-                {"parts", "role"},
-            )
+            role, frozen = _role_slot.__get__(content), _parts_slot.__get__(content)
+            parts = [thaw(types.Part, part) for part in frozen]
+            fill(content, {"parts": parts, "role": role}, {"parts", "role"})
             object.__setattr__(content, "__class__", types.Content)
     return content
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from google.genai import types
 
-from adknb.engine.event import Event, EventCompaction
+from adknb.engine.event import Event
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,11 @@ class Record:
     """One item of the working list.
 
     `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33).
-    `calls` and `responses` are the ids of its function calls and responses, `""` where there is none.
+    `calls` and `responses` are the ids of its function calls and responses, `""` where there is none. What the passes
+    ask of the event stands here too: an event is read once, since its parts lie scattered in memory.
     """
 
-    __slots__ = ("at", "calls", "event", "parts", "responses", "role")
+    __slots__ = ("at", "author", "branch", "calls", "compaction", "event", "parts", "responses", "role", "scope")
 
     reworded = False
     """Whether of the event itself only author, branch and time are left (R5.12)."""
@@ -62,15 +63,20 @@ class Record:
     def __init__(self, at: int, event: Event, role: str | None, parts: Parts) -> None:
         self.at = at
         self.event = event
+        self.author = event.author
+        self.branch = event.branch
+        self.scope = event.isolation_scope
+        self.compaction = event.actions.compaction
         self.role = role
         self.parts = parts
         calls = responses = NO_IDS
         for part in parts:
             if part is not None:
-                if part.function_call is not None:
-                    calls += (part.function_call.id or "",)
-                if part.function_response is not None:
-                    responses += (part.function_response.id or "",)
+                fields = part.__dict__  # past pydantic's attribute access, which costs more than the rest of the loop
+                if (call := fields["function_call"]) is not None:
+                    calls += (call.id or "",)
+                if (response := fields["function_response"]) is not None:
+                    responses += (response.id or "",)
         self.calls = calls
         self.responses = responses
 
@@ -94,11 +100,6 @@ class Record:
         spoken = None if self.reworded else self.event.output_transcription
         return (spoken.text or "") if spoken is not None else ""
 
-    @property
-    def compaction(self) -> EventCompaction | None:
-        """The compaction record that the event carries."""
-        return None if self.reworded else self.event.actions.compaction
-
 
 class Changed(Record):
     """A record that a pass has made of others: other parts, other words, or those of several events."""
@@ -116,6 +117,8 @@ class Changed(Record):
     ) -> None:
         super().__init__(of.at, of.event, of.role if role is None else role, parts)
         self.reworded = reworded or of.reworded
+        if self.reworded:
+            self.compaction = None
         self.owners = owners
         self.shared_by = shared_by
 

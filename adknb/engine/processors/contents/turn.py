@@ -22,16 +22,13 @@ def collect(records: list[Record], viewer: Viewer, ledger: Ledger) -> list[Recor
 
     Go: internal/llminternal/contents_processor.go, ContentsRequestProcessor
     """
-    if not viewer.compaction:
-        counted = []
+    counted = records if viewer.compaction else [r for r in records if r.compaction is None]
+    if len(counted) < len(records):
         for record in records:
-            if record.event.actions.compaction is None:
-                counted.append(record)
-            else:
+            if record.compaction is not None:
                 ledger.left_out(record, COMPACTION_OFF)
-        records = counted
-    ledger.all = records
-    return records
+    ledger.all = counted
+    return counted
 
 
 def cut_to_current_turn(records: list[Record], viewer: Viewer, ledger: Ledger) -> list[Record]:
@@ -52,7 +49,7 @@ def cut_to_current_turn(records: list[Record], viewer: Viewer, ledger: Ledger) -
         first = records[start]
         why = ASKED_FOR if viewer.include_contents == "none" else PLACED
         for record in records[:start]:
-            ledger.note(record.at, LEFT_OUT, BEFORE_THE_TURN, first.at, first.event.author)
+            ledger.note(record.at, LEFT_OUT, BEFORE_THE_TURN, first.at, first.author)
             ledger.note(record.at, ALSO, why)
         ledger.turn = records[start:]
     return ledger.turn
@@ -64,9 +61,8 @@ def hides_history(viewer: Viewer) -> bool:
 
 
 def _starts_a_turn(record: Record, viewer: Viewer) -> bool:
-    event = record.event
     return (
-        event_belongs_to_branch(viewer.branch, event.branch)
-        and event.isolation_scope == viewer.isolation_scope
-        and (event.author == "user" or event.author != viewer.agent_name)
+        event_belongs_to_branch(viewer.branch, record.branch)
+        and record.scope == viewer.isolation_scope
+        and (record.author == "user" or record.author != viewer.agent_name)
     )
