@@ -46,12 +46,17 @@ class PrivateLoop:
         if not _a_loop_runs_here():
             return self._run_here(coroutine, context)
         task: list[asyncio.Task[Any]] = []
+        interrupted = threading.Event()
 
         async def interruptible() -> T:
             task[:] = [t for t in (asyncio.current_task(),) if t is not None]
+            if interrupted.is_set():
+                coroutine.close()
+                raise asyncio.CancelledError
             return await coroutine
 
         def interrupt() -> None:
+            interrupted.set()
             for t in task:
                 t.get_loop().call_soon_threadsafe(t.cancel)
 
@@ -168,12 +173,13 @@ def _in_a_thread(work: Callable[[], T], interrupt: Callable[[], None] = lambda: 
             outcome.set_exception(error)
 
     thread = threading.Thread(target=copy_context().run, args=(do,), name="adknb-async", daemon=True)
-    thread.start()
     try:
+        thread.start()
         return outcome.result()
     except BaseException:
         if not outcome.done():
             interrupt()
         raise
     finally:
-        thread.join(PATIENCE)
+        if thread.ident is not None:  # it was started
+            thread.join(PATIENCE)

@@ -23,6 +23,7 @@ from adknb.engine.event_json import camel, event_to_json, response_to_json, snak
 from adknb.engine.model import LLMRequest
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Return, Stop
+from adknb.stepper.dumps import Dumps
 from adknb.stepper.edits import request_json
 
 EDITABLE = ("request", "args", "response", "event", "content", "events")
@@ -63,9 +64,10 @@ def plain(thing: Any) -> Any:
     return f"<{type(thing).__name__}>"
 
 
-def snapshot(stop: Stop, request: LLMRequest | None = None) -> dict[str, Any]:
+def snapshot(stop: Stop, request: LLMRequest | None = None, dumps: Dumps | None = None) -> dict[str, Any]:
     """What a reader may edit at a stop, as it is now."""
-    return {name: plain(thing) for name, thing in editable(stop, request).items()}
+    found = editable(stop, request)
+    return {n: dumps.request(thing) if dumps and n == "request" else plain(thing) for n, thing in found.items()}
 
 
 def taken(before: dict[str, Any], now: dict[str, Any]) -> Patch:

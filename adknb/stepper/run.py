@@ -19,7 +19,7 @@ from adknb.engine.platform import interleaved
 from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
 from adknb.engine.tool import ConfirmationRejected, ConfirmationRequired
-from adknb.stepper.edits import request_json
+from adknb.stepper.dumps import Dumps
 from adknb.stepper.journal import (
     Effect,
     Entry,
@@ -82,6 +82,7 @@ class Run:
             play.runner.platform = replace(play.runner.platform, run_tasks=self.lanes.run)
         self.offline = False
         """Whether models and tools are never used: where the record ends, they fail with TapeEnded."""
+        self.dumps = Dumps()
         self.memory = Memory()
         """What an earlier run performed behind the stop this one was brought to."""
         self._written = Written()
@@ -110,7 +111,7 @@ class Run:
         if self.here is None:
             self._held = None
         elif self._held is None:
-            self._held = snapshot(self.here, self.request)
+            self._held = snapshot(self.here, self.request, self.dumps)
         if self.here is not None and self._held is not None:
             self.stages.pause(self.request, self._held.get("request"))
 
@@ -118,7 +119,7 @@ class Run:
         """What the reader has changed at this stop so far."""
         if self.here is None or self._held is None:
             return []
-        return taken(self._held, snapshot(self.here, self.request))
+        return taken(self._held, snapshot(self.here, self.request, self.dumps))
 
     def close(self) -> None:
         """Leave for good: generators are closed, an open model stream too."""
@@ -188,7 +189,9 @@ class Run:
                 self.advance()
                 self._meet(number, entry)
                 if number == last and as_it_was_left and self.here is not None:
-                    self._held = snapshot(self.here, self.request)  # what is done here can still be told as an edit
+                    self._held = snapshot(
+                        self.here, self.request, self.dumps
+                    )  # what is done here can still be told as an edit
                 if number < last or as_it_was_left:
                     self._do_again(number, known)
             if over:
@@ -268,7 +271,7 @@ class Run:
         if stop.phase is Phase.AFTER or entry.answer is not None:
             return
         if stop.seam is Seam.MODEL:
-            sent = request_json(stop.holds["request"])
+            sent = self.dumps.request(stop.holds["request"])
             self.requests.append(sent)
             entry.key = key_of(stop, sent)
             entry.tape = entry.tape or self.memory.tape(entry.key) or Tape()

@@ -496,6 +496,12 @@ class Stepper:
         return list(self.assembly.fates) if self.assembly is not None else []
 
     @property
+    def request_shown(self) -> dict[str, Any] | None:
+        """`request_now` for the views: its parts are shared with what the run keeps, so it is to be looked at only."""
+        with self.lock:
+            return None if self.request is None else self._run.dumps.request(self.request)
+
+    @property
     def request_now(self) -> dict[str, Any] | None:
         """The request as it stands, as JSON."""
         return None if self.request is None else request_json(self.request)
@@ -562,7 +568,7 @@ class Stepper:
         with self.lock:
             if self.here is None:
                 return self._over()
-            before = self.request_now
+            before = self.request_shown
             with self._interruptible():
                 self._run.advance()
                 self.request_before, self.notice, self.problem = before, "", ""
@@ -616,7 +622,7 @@ class Stepper:
             return self._go(lambda s: s.opened_by is stop or s.seam is Seam.TURN)
 
     def _change_to(self, run: Run, notice: str) -> None:
-        before = self.request_now
+        before = self.request_shown
         self._run = run
         self._run.pause()
         self.request_before, self.notice, self.problem = before, notice, ""

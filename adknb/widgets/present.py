@@ -31,7 +31,7 @@ def changes_of(stepper: Any) -> list[Change]:
 
     The last pause may have been at an earlier request. What this one has simply not come to yet is not told as gone.
     """
-    now = stepper.request_now
+    now = stepper.request_shown
     changes = request_changes(stepper.request_before, now) if now is not None else []
     record = record_of(stepper)
     if record is None or record.seam != "processor":

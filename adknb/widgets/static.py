@@ -54,7 +54,7 @@ def html(stepper: Any) -> str:
     """Timeline, where we are, the request with what changed, and the events."""
     timeline = Timeline()
     timeline.update(stepper.stops, stepper.events)
-    now = stepper.request_now
+    now = stepper.request_shown
     changes = present.changes_of(stepper)
     tools = tools_table(now, stepper.request, stepper.here)
     columns = request_page(now, changes, tools, held_blocks(stepper.here))

@@ -31,7 +31,7 @@ def describe(stepper: Any) -> str:
     lines += [row(name, text) for name, text in notes(stepper)]
     stop = stepper.here
     lines += [row(name, flat(spans)) for name, spans in held(stop)]
-    now = stepper.request_now
+    now = stepper.request_shown
     if now is not None:
         changes = present.changes_of(stepper)
         compared = stepper.request_before is not None

@@ -25,7 +25,7 @@ def page(stepper: Any, name: str, against: str, changes: Sequence[Change]) -> Js
         written = ((i, e.author, e.actions.state_delta) for i, e in enumerate(stepper.events))
         deltas = [(i, author, to_json(delta)) for i, author, delta in written if delta]
         return {"columns": state_page(to_json(dict(stepper.state)), deltas), "sum": ""}
-    now = stepper.request_now
+    now = stepper.request_shown
     compared = stepper.request_before is not None
     if against == "request":
         last = last_request(stepper)

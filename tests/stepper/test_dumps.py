@@ -1,0 +1,72 @@
+"""The JSON that is kept is the JSON that would be written now, whatever was done to the request in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adknb.engine.model import LLMRequest
+from adknb.stepper.dumps import Dumps
+from adknb.stepper.edits import request_json
+
+
+def request() -> LLMRequest:
+    call = types.FunctionCall(id="c", name="f", args={"deep": {"n": [1, 2]}})
+    answer = types.FunctionResponse(id="c", name="f", response={"found": [1]})
+    blob = types.Part(inline_data=types.Blob(data=b"x", mime_type="a/b"))
+    return LLMRequest(
+        "m",
+        [
+            types.Content(role="user", parts=[types.Part(text="q"), blob]),
+            types.Content(role="model", parts=[types.Part(function_call=call), types.Part(text="t", thought=True)]),
+            types.Content(role="user", parts=[types.Part(function_response=answer)]),
+        ],
+    )
+
+
+CHANGES: dict[str, Any] = {
+    "nothing": lambda r: None,
+    "a text": lambda r: setattr(r.contents[0].parts[0], "text", "other"),
+    "a role": lambda r: setattr(r.contents[0], "role", "model"),
+    "deep in the arguments": lambda r: r.contents[1].parts[0].function_call.args["deep"]["n"].append(3),
+    "deep in the response": lambda r: r.contents[2].parts[0].function_response.response["found"].clear(),
+    "an id": lambda r: setattr(r.contents[1].parts[0].function_call, "id", "d"),
+    "a thought": lambda r: setattr(r.contents[1].parts[1], "thought", False),
+    "a signature": lambda r: setattr(r.contents[1].parts[1], "thought_signature", b"s"),
+    "bytes": lambda r: setattr(r.contents[0].parts[1].inline_data, "data", b"y"),
+    "a part more": lambda r: r.contents[0].parts.append(types.Part(text="more")),
+    "a part less": lambda r: r.contents[0].parts.pop(),
+    "no parts": lambda r: setattr(r.contents[0], "parts", None),
+    "a content more": lambda r: r.contents.insert(0, types.Content(role="user", parts=[types.Part(text="first")])),
+    "a content less": lambda r: r.contents.pop(0),
+    "the order": lambda r: r.contents.reverse(),
+    "another content in its place": lambda r: r.contents.__setitem__(0, types.Content(role="user", parts=[])),
+    "a file beside a text": lambda r: setattr(r.contents[0].parts[0], "file_data", types.FileData(file_uri="u")),
+    "the config": lambda r: setattr(r.config, "temperature", 0.5),
+}
+
+
+@pytest.mark.parametrize("change", list(CHANGES))
+def test_a_change_is_seen(change: str) -> None:
+    live, dumps = request(), Dumps()
+    before = dumps.request(live)
+    CHANGES[change](live)
+    after = dumps.request(live)
+    assert after == request_json(live)
+    assert (after == before) is (change == "nothing")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(list(CHANGES)), max_size=8))
+def test_any_series_of_changes_is_seen(changes: list[str]) -> None:
+    live, dumps = request(), Dumps()
+    for change in changes:
+        try:
+            CHANGES[change](live)
+        except (AttributeError, IndexError, TypeError, KeyError):
+            continue  # an earlier change took its place away
+        assert dumps.request(live) == request_json(live)
