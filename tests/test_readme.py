@@ -35,7 +35,7 @@ def test_going_back_does_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
     back, what_if, save, to_test = time.splitlines()
     exec(f"{back}\n{save}\nfound = {what_if}", names)
     assert names["dbg"].here.number == 17
-    assert [bool(changes) for changes in names["found"].requests] == [True] * len(names["found"].requests)
+    assert [c.path for c in names["found"].present] == ["/config/systemInstruction/parts/0/text"]
     assert names["adknb"].replay("turn.json", agent=names["agent"]).here.number == 17
     assert to_test.startswith('dbg.to_test("test_turn.py", agent=')  # needs a module to import; see test_keep.py
 

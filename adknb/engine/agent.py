@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
+from google.genai import types
+
 from adknb.engine.context import Context, InvocationContext
 from adknb.engine.event import Event, EventActions
 from adknb.engine.plugin import as_callbacks, hooks_of
@@ -109,5 +111,7 @@ class Agent:
         content = yield from first_answer(seam, callbacks, hook_ctx, agent=self, ctx=hook_ctx)
         if content is None and not actions.state_delta:
             return None
+        if content is not None and not isinstance(content, types.Content):
+            raise TypeError(f"a {seam} callback returns a Content or None, not {type(content).__name__}")
         kept = EventActions(state_delta=actions.state_delta)  # artifacts saved here are on no event, as in Go
         return ctx.new_event(content=content, actions=kept)

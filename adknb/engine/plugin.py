@@ -42,7 +42,7 @@ class Plugin:
             raise TypeError(f"a plugin has no hook {unknown[0]!r}; the hooks are {', '.join(HOOKS)}")
         self.name = name or type(self).__name__
         for hook, function in hooks.items():
-            setattr(self, hook, function)
+            setattr(self, hook, _callable(function, f"hook {hook}"))
 
 
 def hooks_of(plugins: Iterable[Plugin], hook: str) -> list[Callable[..., Any]]:
@@ -54,4 +54,10 @@ def as_callbacks(given: Any) -> list[Callable[..., Any]]:
     """An agent's callbacks for one hook: none, one function, or several in order."""
     if given is None:
         return []
-    return [given] if callable(given) else list(given)
+    return [given] if callable(given) else [_callable(function, "a callback") for function in given]
+
+
+def _callable(function: Any, what: str) -> Callable[..., Any]:
+    if not callable(function):
+        raise TypeError(f"{what} is a function, not {function!r}")
+    return function  # type: ignore[no-any-return]

@@ -59,6 +59,9 @@ class Runner:
         self.app_name = app_name
         self.session_service: SessionService = session_service or InMemorySessionService()
         self.artifact_service: ArtifactService = artifact_service or InMemoryArtifactService()
+        for plugin in plugins:
+            if not isinstance(plugin, Plugin):
+                raise TypeError(f"a plugin is a Plugin, not {plugin!r}")
         self.plugins = list(plugins)
         self.platform = platform or Platform()
         self.compaction = prepare(compaction, agent)

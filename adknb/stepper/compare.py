@@ -27,6 +27,8 @@ class Comparison:
     """Two runs compared. `parted` is the first stop that differs, None if none does within the shorter run.
 
     `requests` has, for each model request that both sent, what is different in the other's; `sent` counts them.
+    `present` is the same for the request that is being built, if both runs stand in the middle of one. `error` is what
+    ended the other run's turn, if it was an error.
     """
 
     parted: int | None
@@ -34,6 +36,8 @@ class Comparison:
     there: str
     requests: list[list[Change]] = field(default_factory=list)
     sent: tuple[int, int] = (0, 0)
+    present: list[Change] | None = None
+    error: str = ""
     other: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -44,10 +48,15 @@ class Comparison:
             if self.parted is None
             else f"the runs part at stop {self.parted}: {self.here} · {self.there}"
         ]
-        for n, changes in enumerate(self.requests):
+        named = [(f"request {n}", changes) for n, changes in enumerate(self.requests)]
+        if self.present is not None:
+            named.append(("request here", self.present))
+        for name, changes in named:
             told = change_lines(changes)
-            lines.append(f"  request {n}  {told[0] if told else 'the same'}")
-            lines += [f"             {text}" for text in told[1:]]
+            lines.append(f"  {name}  {told[0] if told else 'the same'}")
+            lines += [f"  {'':{len(name)}}  {text}" for text in told[1:]]
+        if self.error:
+            lines.append(f"  the other run's turn ended with {self.error}")
         if self.sent[0] != self.sent[1]:
             lines.append(f"  requests sent: {self.sent[0]} · {self.sent[1]}")
         return "\n".join(lines)
@@ -66,8 +75,18 @@ def compare(one: Stepper, other: Stepper) -> Comparison:
         _at(there, parted),
         requests,
         (len(one.requests), len(other.requests)),
+        _present(one, other),
+        "" if other.error is None else f"{type(other.error).__name__}: {other.error}",
         other,
     )
+
+
+def _present(one: Stepper, other: Stepper) -> list[Change] | None:
+    """What is different in the request under way, if both runs stand at the same stop of one."""
+    before, after = one.request_now, other.request_now
+    if one.here is None or other.here is None or str(one.here) != str(other.here) or after is None:
+        return None
+    return request_changes(before, after)
 
 
 def _at(stops: Sequence[str], n: int | None) -> str:

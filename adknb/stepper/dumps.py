@@ -26,18 +26,28 @@ class Dumps:
         self._kept: dict[int, tuple[types.Content, Shape, dict[str, Any]]] = {}
 
     def request(self, request: LLMRequest) -> dict[str, Any]:
-        """As `edits.request_json`."""
-        found = request_json(LLMRequest(request.model, [], request.config, request.tools))
+        """As `edits.request_json`; a request that a reader has broken is shown as far as it goes."""
+        live: Any = request  # a reader may have put anything in its places
+        try:
+            found = request_json(LLMRequest(live.model, [], live.config, live.tools))
+        except Exception as error:
+            found = {"contents": [], "config": {"broken": str(error)}, "tools": []}
+        found["model"] = str(live.model)
         kept: dict[int, tuple[types.Content, Shape, dict[str, Any]]] = {}
-        for content in request.contents:
-            shape = shape_of(content)
-            old = self._kept.get(id(content))
-            if old is None or old[0] is not content or old[1] != shape:
-                old = content, shape, request_json(LLMRequest(contents=[content]))["contents"][0]
-            kept[id(content)] = old
-            found["contents"].append(old[2])
+        for content in live.contents if isinstance(live.contents, list) else []:
+            try:
+                kept[id(content)] = self._content(content)
+                found["contents"].append(kept[id(content)][2])
+            except Exception:
+                found["contents"].append({"role": "", "parts": [{"text": f"(not a Content: {content!r})"}]})
         self._kept = kept  # what is in no request any more is let go
         return found
+
+    def _content(self, content: types.Content) -> tuple[types.Content, Shape, dict[str, Any]]:
+        shape, old = shape_of(content), self._kept.get(id(content))
+        if old is not None and old[0] is content and old[1] == shape:
+            return old
+        return content, shape, request_json(LLMRequest(contents=[content]))["contents"][0]
 
 
 def shape_of(content: types.Content) -> Shape:

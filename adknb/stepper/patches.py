@@ -66,8 +66,17 @@ def plain(thing: Any) -> Any:
 
 def snapshot(stop: Stop, request: LLMRequest | None = None, dumps: Dumps | None = None) -> dict[str, Any]:
     """What a reader may edit at a stop, as it is now."""
-    found = editable(stop, request)
-    return {n: dumps.request(thing) if dumps and n == "request" else plain(thing) for n, thing in found.items()}
+    return {
+        name: dumps.request(thing) if dumps and name == "request" else _plain_or_broken(thing)
+        for name, thing in editable(stop, request).items()
+    }
+
+
+def _plain_or_broken(thing: Any) -> Any:
+    try:
+        return plain(thing)
+    except Exception as error:  # a reader has put something else in its place: told when the run goes on (sound.py)
+        return f"<broken: {error}>"
 
 
 def taken(before: dict[str, Any], now: dict[str, Any]) -> Patch:

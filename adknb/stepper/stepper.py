@@ -32,6 +32,7 @@ from adknb.stepper.patches import Patch
 from adknb.stepper.plays import Message, Play, UnknownName, as_message, known_names, play_of
 from adknb.stepper.record import StopRecord
 from adknb.stepper.run import Run
+from adknb.stepper.sound import must_be_sound
 from adknb.stepper.stages import Paragraph, Stage, paragraphs
 from adknb.stepper.waiting import finished
 from adknb.stepper.wishes import Wish, at, when
@@ -90,6 +91,7 @@ class Stepper:
         """The request as it stood when the reader left the last pause, as JSON."""
         self._listeners: list[Callable[[], None]] = []
         self._shown = False
+        self._closed = False
         if run is None:
             assert play is not None
             run = Run(play)
@@ -150,9 +152,13 @@ class Stepper:
         """
         wish = self._checked(wish)
         with self.lock:
-            if self.here is not None:
-                wish(self.here, self.turn)  # one that compares must know what it starts from
-            return self._go(lambda stop: wish(stop, self.turn), by_breakpoints=True)
+            if self.here is None:
+                return self._over()
+            wish(self.here, self.turn)  # one that compares must know what it starts from
+            over = self._go(lambda stop: wish(stop, self.turn), by_breakpoints=True).position == len(self.stops)
+            if over:
+                self.notice = f"{wish.words} never came true: the run is over"
+            return self
 
     def resume(self) -> Stepper:
         """Go on to the next breakpoint, or to the end of the last turn."""
@@ -200,6 +206,7 @@ class Stepper:
         """Add one more turn to the run; if it was over, it goes on to that turn's first stop."""
         with self.lock:
             self._run.play.turns.append(Turn(as_message(message)))  # type: ignore[arg-type]
+            self.notice = ""
             if self.here is None:
                 with self._interruptible():
                     self._run.advance()
@@ -221,6 +228,7 @@ class Stepper:
         """Leave: the run's generators are closed, an open model stream too."""
         with self.lock:
             self._run.close()
+            self._closed = True
             self._tell()
 
     # ---------------------------------------------------------------------------------------------- answering, editing
@@ -238,6 +246,8 @@ class Stepper:
 
     def fail(self, error: Exception | str) -> Stepper:
         """Make the call fail instead of making it: the run takes the error as the real thing."""
+        if not isinstance(error, (str, Exception)):
+            raise TypeError(f"fail() takes an exception or a text, not {error!r}")
         return self._answer(Raise(RuntimeError(error) if isinstance(error, str) else error))
 
     def edit(self, what: str, data: Any) -> Stepper:
@@ -253,6 +263,8 @@ class Stepper:
                 raise BadData(what, "only 'request' can be edited as a whole; change the others in place")
             if self.request is None:
                 raise NotPaused("there is no request yet at this stop")
+            if not _is_still_to_be_sent(self._paused()):
+                raise NotPaused("this request has been sent; go back to a stop before the model, or edit the next one")
             apply_request(self.request, data)
             self._tell()
         return self
@@ -277,6 +289,7 @@ class Stepper:
             ValueError: the run has no such stop.
         """
         with self.lock:
+            self._must_be_open()
             number = to if isinstance(to, int) else to.number
             if number is None or not 0 <= number < len(self.stops):
                 raise ValueError(f"there is no stop {number}; the run so far has stops 0 to {len(self.stops) - 1}")
@@ -297,6 +310,7 @@ class Stepper:
         if not fresh:
             return self.rewind(0)
         with self.lock:
+            self._must_be_open()
             run = Run(self._run.play.again(), self._run.loop)
             run.advance()
             self._change_to(run, "begun anew")
@@ -309,6 +323,9 @@ class Stepper:
             ReplayDiverged: the code has changed since; this run stays usable.
         """
         with self.lock:
+            self._must_be_open()
+            if self.here is not None:
+                must_be_sound(self.here, self._run.request)
             other = Stepper(run=self._run.again())
             other.breakpoints = list(self.breakpoints)
             other.request_before = self.request_before
@@ -362,7 +379,7 @@ class Stepper:
         """The same turns from the start with an agent changed, beside this run; `.other` is the Stepper of that run.
 
         `agent` names it, default: the one that runs the turn. A model or tool that is asked what it was asked in this
-        run is answered from its journal. The other run goes on to its end.
+        run is answered from its journal. The other run goes on to where this one stands, or to its end.
 
             dbg.what_if(instruction="Be brief.")
             dbg.what_if(request_processors=[p for p in REQUEST_PROCESSORS if p.__name__ != "identity"])
@@ -374,11 +391,15 @@ class Stepper:
             play = self._run.play.again()
             name = agent or next((s.agent for s in reversed(self.stops) if s.agent), play.runner.agent.name)
             play.runner.agent = changed_tree(play.runner.agent, name, changes)
-            run = Run(play)
+            run = Run(play, self._run.loop)
             run.offline, run.unused = self._run.offline, self._run.unused
             run.memory = self._run.memory.with_more(self._run.journal)
             run.advance()
-            return compare(self, Stepper(run=run).resume())
+            other = Stepper(run=run)
+            here, turn = self.here, self.turn
+            if here is None or (str(other.here), other.turn) != (str(here), turn):
+                other._go(lambda s: here is not None and _same_place(s, here) and other.turn == turn)
+            return compare(self, other)
 
     # --------------------------------------------------------------------------------------------- what there is to see
 
@@ -534,7 +555,10 @@ class Stepper:
         from adknb.widgets.text import describe
 
         with self.lock:
-            return describe(self)
+            try:
+                return describe(self)
+            except Exception as error:  # a broken edit: told with its place when the run goes on (sound.py)
+                return f"stop {self.position} · {self.here}\n  problem   something here cannot be shown: {error}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         from adknb.widgets.asked import asked_by_name
@@ -544,7 +568,10 @@ class Stepper:
             if self._shown and not asked_by_name():  # the panel that is there follows along
                 return {"text/plain": repr(self)}
             self._shown = True
-            return mimebundle(self)
+            try:
+                return mimebundle(self)
+            except Exception:  # as above
+                return {"text/plain": repr(self)}
 
     # -------------------------------------------------------------------------------------------------------- mechanism
 
@@ -552,6 +579,10 @@ class Stepper:
         if self.here is None:
             raise NotPaused(OVER)
         return self.here
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise NotPaused("this run was closed; step(…) begins a new one")
 
     def _over(self) -> Stepper:
         """A command on a run that is over does nothing but say so: a cell run again must not fail for it."""
@@ -568,6 +599,7 @@ class Stepper:
         with self.lock:
             if self.here is None:
                 return self._over()
+            must_be_sound(self.here, self._run.request)
             before = self.request_shown
             with self._interruptible():
                 self._run.advance()
@@ -645,6 +677,16 @@ class Stepper:
                 listener()
             except Exception as error:  # a view that breaks must not break the run
                 self.problem = f"a view failed: {type(error).__name__}: {error}"
+
+
+def _same_place(stop: Stop, other: Stop) -> bool:
+    return (str(stop), stop.agent, stop.step, stop.lane) == (str(other), other.agent, other.step, other.lane)
+
+
+def _is_still_to_be_sent(stop: Stop) -> bool:
+    if stop.seam is Seam.MODEL:
+        return stop.phase is Phase.BEFORE
+    return stop.seam in (Seam.PROCESSOR, Seam.TOOL_DECLARATION, Seam.BEFORE_MODEL)
 
 
 def _fitting(stop: Stop, value: Any) -> Any:

@@ -10,6 +10,7 @@ from google.genai import types
 
 import adknb
 from adknb import LlmAgent, ScriptedModel, Stepper, at, changed, event, when
+from adknb.engine.errors import BadData
 from adknb.engine.platform import in_order
 from adknb.engine.response import LLMResponse
 from adknb.stepper import UnknownName
@@ -345,3 +346,58 @@ def test_stops_know_where_they_are() -> None:
     assert depths == {(f"{p} {s}", 0) for p in ("before", "after") for s in ("event weather", "append weather", "append user")} | {
         (str(s), 0) for s in dbg.stops if s.seam == "processor"
     }  # fmt: skip
+
+
+BREAK: dict[str, Any] = {
+    "request.contents[1]: expected a Content, found a str": lambda d: d.request.contents.append("text"),
+    "request.contents[1]: expected a Content, found a dict": lambda d: d.request.contents.append({"role": "user"}),
+    "request.contents: expected a list, found a int": lambda d: setattr(d.request, "contents", 5),
+    "request.config: expected a GenerateContentConfig, found a NoneType": lambda d: setattr(d.request, "config", None),
+    "request.tools: expected a dict, found a int": lambda d: setattr(d.request, "tools", 5),
+    "request.model: expected a str, found a int": lambda d: setattr(d.request, "model", 5),
+    "request.contents[0].parts[0]: expected a Part, found a str": lambda d: setattr(
+        d.request.contents[0], "parts", ["x"]
+    ),
+}
+
+
+@pytest.mark.parametrize("complaint", list(BREAK))
+def test_a_broken_edit_is_told_with_its_place_and_every_way_out_stays_open(complaint: str) -> None:
+    dbg = Weather().step().until(at("contents"))
+    BREAK[complaint](dbg)
+    for command in (dbg.step, dbg.resume, dbg.fork):
+        with pytest.raises(BadData) as told:
+            command()
+        assert complaint in str(told.value)
+    assert "after processor contents" in repr(dbg)
+    assert "after processor contents" in dbg._repr_mimebundle_()["text/plain"]
+    assert where(dbg.back()) == "before processor contents"
+    assert where(dbg.resume()) == "the end"
+    assert dbg.error is None
+
+
+def test_a_request_that_has_been_sent_cannot_be_edited_any_more() -> None:
+    dbg = Weather().step().until(at("model", phase="after"))
+    with pytest.raises(NotPaused, match="has been sent"):
+        dbg.edit("request", dbg.request_now)
+
+
+def test_a_closed_run_says_that_it_is_closed() -> None:
+    dbg = Weather().step()
+    dbg.close()
+    for command in (dbg.restart, dbg.fork, lambda: dbg.rewind(0), lambda: dbg.restart(fresh=True)):
+        with pytest.raises(NotPaused, match="this run was closed"):
+            command()
+
+
+def test_a_wish_that_never_came_true_is_told() -> None:
+    dbg = Weather().step().until(at(tool="get_weather", step=2))
+    assert dbg.notice == "at(tool='get_weather', step=2) never came true: the run is over"
+
+
+@pytest.mark.parametrize("error", [5, ValueError, None])
+def test_fail_takes_an_exception_or_a_text(error: Any) -> None:
+    dbg = Weather().step().until(at("model"))
+    with pytest.raises(TypeError, match="an exception or a text"):
+        dbg.fail(error)
+    assert where(dbg) == "before model scripted"

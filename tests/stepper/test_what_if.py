@@ -92,3 +92,18 @@ def test_what_cannot_be_changed_is_refused(agent: Any, changes: Any, complaint: 
     dbg = adknb.step(weather_agent(), QUESTION)
     with pytest.raises(AdknbError, match=complaint):
         dbg.what_if(agent, **changes)
+
+
+def test_in_the_middle_of_a_run_the_request_under_way_is_compared() -> None:
+    dbg = adknb.step(weather_agent(), QUESTION).until(at("contents"))
+    found = dbg.what_if(instruction="Be brief.")
+    assert (str(found.other.here), found.sent, found.requests) == ("after processor contents", (0, 0), [])
+    assert found.present is not None
+    assert paths(found.present) == [("replace", "/config/systemInstruction/parts/0/text")]
+
+
+def test_an_error_of_the_other_run_is_told() -> None:
+    dbg = adknb.step(weather_agent(), QUESTION).resume()
+    found = dbg.what_if(instruction="Hi {nokey}")
+    assert found.error.startswith("StateKeyMissing: ")
+    assert "the other run's turn ended with StateKeyMissing" in repr(found)
