@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     opened.add_argument("file", metavar="FILE", help="an ADK session as JSON")
     opened.add_argument("--event", type=_event, metavar="N|ID", help="the event, by its 0-based position or its id")
     opened.add_argument("--agent", metavar="NAME", help="the agent that was asked (default: the event's author)")
+    opened.add_argument("--full", action="store_true", help="with --event: every content in full, not cut to the width")
     opened.set_defaults(run=_open)
 
     lab = commands.add_parser(
@@ -124,7 +125,7 @@ def as_line(value: Any) -> str:
 def _open(options: argparse.Namespace) -> int:
     from adknb.files.cli import main_open
 
-    return int(main_open(options.file, options.event, options.agent))
+    return int(main_open(options.file, options.event, options.agent, options.full))
 
 
 def _lab(options: argparse.Namespace) -> int:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from adknb.files.full import contents_in_full, parts_in_full
 from adknb.files.whose import is_model_event
+from adknb.files.wording import unknown_kinds
 from adknb.lens.table import event_kind, event_text, part_texts, turns, unread_fields
 from adknb.lens.words import cells, compact, named, one_line, pad, positions, wrap
 
@@ -43,20 +45,25 @@ SAYING = {"message", "text", "call", "answer", "speech", "file", "code", "ask"}
 """Kinds of events that one would miss."""
 
 
-def explanation(rebuilt: Rebuilt, width: int = 100) -> str:
-    """The whole explanation, in lines of at most `width` cells (60 at least)."""
+LEGEND = "R5.x: the rule of assembly that decided; adknb/engine/processors/contents lists them by pass."
+
+
+def explanation(rebuilt: Rebuilt, width: int = 100, full: bool = False) -> str:
+    """The whole explanation, in lines of at most `width` cells (60 at least); `full`: no content is cut or folded."""
     width = max(width, 60)
-    blocks = [heading(rebuilt, width), _answer(rebuilt, width)]
+    blocks = [heading(rebuilt, width), _answer(rebuilt, width, full)]
     if rebuilt.problem:
         blocks.append(_problem(rebuilt, width))
     else:
         blocks += [
-            _contents(rebuilt, width),
+            contents_in_full(rebuilt, width) if full else _contents(rebuilt, width),
             _not_in_it(rebuilt, width),
             _changed(rebuilt, width),
             _kept(rebuilt, width),
         ]
     blocks.append(_unknown(rebuilt, width))
+    if any("(R5." in line for block in blocks[2:] for line in block):
+        blocks.append(wrap(LEGEND, width))
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -74,8 +81,9 @@ def heading(rebuilt: Rebuilt, width: int = 100) -> list[str]:
         question = f"What {agent} would be given next, after event {rebuilt.event}"
     turn_of = turns(rebuilt.all_events)
     turn = turn_of[rebuilt.event]
-    place = [rebuilt.name] if rebuilt.name else []
-    place += [f"events 0–{len(rebuilt.all_events) - 1}", f"turn {turn}" if turn else "before the first turn"]
+    last = len(rebuilt.all_events) - 1
+    has = f"the file has events 0–{last}" if last else "the file has event 0 only"
+    place = [f"{rebuilt.name} ({has})" if rebuilt.name else has, f"turn {turn}" if turn else "before the first turn"]
     if rebuilt.answered or answer is not None:
         place.append(f"step {_step(rebuilt, turn_of)} of {agent}")
     if rebuilt.branch:
@@ -102,12 +110,14 @@ def _step(rebuilt: Rebuilt, turn_of: list[int]) -> int:
     return 1 + sum(1 for i in written if is_model_event(rebuilt.all_events, i))
 
 
-def _answer(rebuilt: Rebuilt, width: int) -> list[str]:
+def _answer(rebuilt: Rebuilt, width: int, full: bool = False) -> list[str]:
     """The event that was asked about."""
     event = rebuilt.all_events[rebuilt.event]
     author = one_line(event.author or "(no author)", 40)
     lines = part_texts(event.content)[:LINES_A_CONTENT] or [event_text(event)]
     shown = [line for text in lines for line in wrap(one_line(text, 3 * width - 20), width - 2)]
+    if full and event.content is not None and event.content.parts:
+        shown = parts_in_full(event.content, width - 2)
     unread = ", ".join(f"{path}: {compact(value)}" for path, value in unread_fields(event).items())
     also = [f"(also stored with it: {unread})"] if unread else []
     shown += [line for said in also for line in wrap(one_line(said, 2 * width - 20), width - 2)]
@@ -135,7 +145,7 @@ def _contents(rebuilt: Rebuilt, width: int) -> list[str]:
     middle = max(len("event"), *(len(origin[i]) for i in rows))
     role = max(len("role"), *(cells(one_line(contents[i].role or "–", 12)) for i in rows))
     indent = 2 + left + 2 + middle + 2 + role + 2
-    lines = [_count_of(rebuilt)]
+    lines = [count_of(rebuilt)]
     lines.append(f"  {'content':>{left}}  {'event':>{middle}}  {pad('role', role)}  text")
     for i in rows:
         if folded and i == folded.stop:
@@ -151,7 +161,7 @@ def _contents(rebuilt: Rebuilt, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _count_of(rebuilt: Rebuilt) -> str:
+def count_of(rebuilt: Rebuilt) -> str:
     """How many contents there are, and whether that is all."""
     gone = sum(1 for fate in rebuilt.fates if fate.kind in ("left_out", "summarised"))
     changed = sum(1 for fate in rebuilt.fates if not is_unremarkable(fate)) - gone
@@ -204,7 +214,8 @@ def _entries(rebuilt: Rebuilt, fates: Sequence[Fate], width: int) -> list[str]:
     """
     groups: dict[tuple[bool, str], list[Fate]] = {}
     for fate in fates:
-        saying = event_kind(rebuilt.events[fate.event]) in SAYING
+        event = rebuilt.events[fate.event]
+        saying = event_kind(event) in SAYING or bool(unknown_kinds(event))
         reasons = [r for r in fate.reasons[1:] if r.rule not in UNREMARKABLE]
         said = ". Also: ".join(reason_text(reason) for reason in (fate.reasons[0], *reasons))
         groups.setdefault((saying, f"{KINDS[fate.kind]}\n{said}"), []).append(fate)
@@ -239,6 +250,8 @@ def _said_by(rebuilt: Rebuilt, i: int, width: int) -> str:
     event = rebuilt.events[i]
     own = event.author == rebuilt.agent and event_kind(event) in ("call", "answer")
     who = "" if own else f"{one_line(event.author or '(no author)', 30)}: "
+    if event_kind(event) not in SAYING and (kinds := unknown_kinds(event)):
+        return who + one_line(f"({kinds})", width - cells(who))
     return who + event_text(event, width - cells(who))
 
 

@@ -58,7 +58,7 @@ def refuse_other_document(value: Any, name: str) -> None:
 
     Raises:
         NotBuiltYet: evaluation sets, cases and results, several sessions: what a later version reads.
-        BadData: a scenario of adknb, an input for `adk run --replay`.
+        BadData: a scenario or a saved run of adknb, an input for `adk run --replay`.
     """
     if isinstance(value, list):
         _refuse_other_list(value, name)
@@ -68,6 +68,8 @@ def refuse_other_document(value: Any, name: str) -> None:
                 raise NotBuiltYet(f"{feature} ({name})")
         if "agent" in value and "turns" in value:
             raise BadData(name, "this is a scenario, not a session: `adknb trace` runs it")
+        if "format" in value and "entries" in value and "events" not in value:
+            raise BadData(name, "this is a run saved by dbg.save, not a session: adknb.replay(path) opens it")
         if "queries" in value and "events" not in value:
             raise BadData(name, "these are queries to replay; nothing has been answered yet, so there are no events")
 

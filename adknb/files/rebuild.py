@@ -21,6 +21,7 @@ from adknb.engine.event import Event
 from adknb.files.delegates import Seed, seed_of
 from adknb.files.unknown import what_the_file_cannot_tell
 from adknb.files.whose import ask
+from adknb.files.wording import in_plain_words, not_read
 
 if TYPE_CHECKING:
     from adknb.engine.processors.contents import Added, Fate
@@ -56,11 +57,14 @@ class Rebuilt:
     name: str = ""
     """The name of the file."""
 
-    def text(self, width: int = 100) -> str:
-        """The explanation in plain words: what was asked, what is not in it and why, what is unknown."""
+    def text(self, width: int = 100, full: bool = False) -> str:
+        """The explanation in plain words: what was asked, what is not in it and why, what is unknown.
+
+        `full`: with every content in full, on as many lines as it takes; else a line for each part, cut to `width`.
+        """
         from adknb.files.explain import explanation
 
-        return explanation(self, width)
+        return explanation(self, width, full)
 
     def __str__(self) -> str:
         return self.text()
@@ -138,10 +142,15 @@ def _assembled(unbuilt: Rebuilt, seed: Seed | None, bare_list: bool) -> Rebuilt:
             private_after=seed.position if seed is not None else 0,
         )
     never_stored = (Reason("stored", "", "a chunk of a stream: it was sent to the client and never stored"),)
+    fates = [
+        f._replace(reasons=never_stored) if f.event in chunks else in_plain_words(f, earlier[f.event])
+        for f in assembly.fates
+    ]
     return replace(
         unbuilt,
         contents=assembly.contents,
-        fates=[f._replace(reasons=never_stored) if f.event in chunks else f for f in assembly.fates],
+        fates=fates,
+        unknown=[*not_read(fates, earlier), *unbuilt.unknown],
         added=[
             added._replace(why=seed.why) if seed is not None and added.rule == "R5.33" else added
             for added in assembly.added

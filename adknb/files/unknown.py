@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adknb.engine.event import Event, function_calls_of, function_responses_of
 from adknb.files.delegates import Seed
-from adknb.files.whose import Question, is_model_event
+from adknb.files.whose import Question, agents_of, is_model_event
 from adknb.lens.table import has_content
 from adknb.lens.words import named, one_line
 
@@ -19,7 +19,8 @@ def what_the_file_cannot_tell(
     Example: ["include_contents of desk: taken as unset, …", "The system instruction, the tools and the settings …"]
     """
     agent = one_line(question.agent, 60)
-    unknown = [*_ids(earlier), *_beginning(earlier), *_compaction(events)]
+    unknown = [] if agents_of(events) else [f"Whether {agent} is an agent: none speaks in the file; the name is yours."]
+    unknown += [*_ids(earlier), *_beginning(earlier), *_compaction(events)]
     if question.scope:
         unknown.append(f"The mode of {agent}: taken as task, since its events stand in scope {question.scope!r}.")
     shown = "it sees its own run only; with `default` it sees" if seed is not None else "it sees"

@@ -17,6 +17,9 @@ from adknb.lens.table import PROTOCOL_CALLS, has_content
 TRANSFER_TOOLS = ("transfer_to_agent", "transfer_to_other_agent")
 """The tool that hands over, and its forerunner's name."""
 
+AGENT_ARGUMENT = "agent=…"
+"""How one says whose request is meant, in Python; the command line has its own way."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -74,7 +77,7 @@ def ask(events: Sequence[Event], position: int, agent: str | None, where: str) -
     """Whose next model call is meant at an event, and what it could see.
 
     `agent` given: that agent's. Else the event's author, if it is an agent; else the next agent that speaks; else the
-    last one that did. Branch and scope are the event's own if the agent wrote it, else those of the agent's next model
+    last one that did. Where no agent speaks any name is taken, and `unknown` says so. Branch and scope are the event's own if the agent wrote it, else those of the agent's next model
     event, else of its last event before.
 
     Raises:
@@ -85,7 +88,7 @@ def ask(events: Sequence[Event], position: int, agent: str | None, where: str) -
     if agent is None:
         agent = event.author if event.author in agents else _nearest_agent(events, position, agents)
         if agent is None:
-            raise BadData(where, "no agent speaks in this session; say whose request you mean (agent=…)")
+            raise BadData(where, f"no agent speaks in this session; say whose request you mean ({AGENT_ARGUMENT})")
     elif agents and agent not in agents:
         raise BadData(where, f"no agent is called {agent!r}; the agents seen here: {', '.join(agents)}")
     answered = is_model_event(events, position)

@@ -211,7 +211,7 @@ def book(commands: set[str], breakpoints: bool, rewind: bool, tabs: int) -> dict
         | {"noop": not says}
         for k, (name, go, says) in enumerate(PROCESSORS + BEHIND)
     ]
-    keys = [[" ".join(str(c[2]) for c in offered), ", ".join(str(c[1]) for c in offered)], [f"1 … {tabs}", "The tabs"]]
+    keys = [[key, label] for _, label, key, _ in offered] + [[f"1 … {tabs}", "The tabs"]]
     keys += [[".", "Breakpoint on the focused stage or stop"]] if breakpoints else []
     return {
         "commands": offered,

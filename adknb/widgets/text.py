@@ -10,6 +10,7 @@ No addresses, no durations, no times.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,10 @@ from adknb.widgets.pages import change_words
 from adknb.widgets.wire import clean_text, cut
 
 WIDTH = 100
+LONGEST = 600
+WHOLE = ("problem", "note", "came to")
+"""Rows that are wrapped, not cut, up to so many characters."""
+
 MOST = 8
 """Of more changes than these, the rest is counted."""
 
@@ -122,7 +127,10 @@ def session_line(stepper: Any) -> str:
 
 
 def row(name: str, text: str) -> str:
-    """One line of the form: a name in a column of its own, the text cut to the width of a page."""
+    """A row of the form: a name in a column of its own, the text cut to the width of a page, or wrapped."""
+    if name in WHOLE:  # the end of an error is often what to do about it
+        lines = textwrap.wrap(brief.one_line(text, LONGEST), WIDTH) or [""]
+        return "\n".join(f"  {name if i == 0 else '':<9} {line}".rstrip() for i, line in enumerate(lines))
     return f"  {name:<9} {brief.one_line(cut(text, 4 * WIDTH), WIDTH)}".rstrip()
 
 

@@ -78,7 +78,7 @@ def outline(shown: str) -> str:
 
 EXPECTED = """\
 What shop was given before it wrote event 11
-parcel.session.json, events 0–11, turn 3, step 1 of shop
+parcel.session.json (the file has events 0–11), turn 3, step 1 of shop
 
 event 11, shop:
   Your parcel: one spade.
@@ -117,7 +117,9 @@ WHAT THE FILE CANNOT TELL
   · include_contents of shop: taken as unset, so it sees the whole history; with `none` it sees the
     current turn only.
   · The system instruction, the tools and the settings of shop, and what callbacks or plugins
-    changed on the way to the model: the file holds no agent definition."""
+    changed on the way to the model: the file holds no agent definition.
+
+R5.x: the rule of assembly that decided; adknb/engine/processors/contents lists them by pass."""
 
 
 LONG = recording(

@@ -146,7 +146,7 @@ def test_a_session_may_come_through_a_pipe(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(session.read_bytes())))
     assert main_open("-", 3) == 0
     out = capsys.readouterr().out
-    assert out.startswith("What desk was given before it wrote event 3\nstandard input, events 0–4")
+    assert out.startswith("What desk was given before it wrote event 3\nstandard input (the file has events 0–4), turn 1")
 
 
 def test_a_session_without_events_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,6 +145,51 @@ def test_leaving_the_editor_leaves_the_run_alone(show):
     assert panel.page.get_by_role("textbox", name="Request as JSON").count() == 0
 
 
+def test_keys_are_still_heard_when_the_focused_control_is_disabled_or_removed(show):
+    panel = show(weather().break_at(at("contents")).resume().resume().until(at("model", step=2)))
+    panel.page.locator(".adk").focus()
+    press(panel, "1", "e", "Escape")
+    assert panel.page.evaluate("document.activeElement.textContent") == "Edit as JSON"
+    press(panel, "r")
+    panel.settle()
+    assert panel.page.evaluate("document.activeElement.matches('.adk')")
+    assert panel.stepper.here is None
+    press(panel, "Shift+R")
+    assert panel.stepper.position == 0
+    panel.page.get_by_role("button", name="Breakpoints").click()
+    panel.page.get_by_role("button", name="Remove breakpoint").click()
+    panel.settle()
+    assert panel.page.evaluate("document.activeElement.matches('.adk')")
+    press(panel, "s")
+    assert panel.stepper.position == 1
+
+
+@pytest.mark.parametrize("width", [400, 294])
+def test_a_narrow_panel_clips_nothing_and_breaks_no_word_of_a_call(show, width):
+    panel = show(weather().until(at("model", step=2)), width=width)
+    assert panel.page.evaluate("(([r]) => r.scrollWidth - r.clientWidth)(document.querySelectorAll('.adk'))") == 0
+    for box in (".bar button", ".tabs button"):
+        rights = panel.page.evaluate(
+            f"[...document.querySelectorAll({box!r})].filter((b) => b.offsetParent).map((b) => b.getBoundingClientRect().right)"
+        )
+        assert max(rights) <= width
+    tops = "[...document.querySelectorAll('.bar .cmd')].map((b) => b.getBoundingClientRect().top)"
+    assert len(set(panel.page.evaluate(tops))) == 1  # "?" is not alone on a row
+    assert panel.page.locator(".page").evaluate("(e) => e.scrollWidth - e.clientWidth") == 0
+    lines = "[...document.querySelectorAll('.page .nb')].map((e) => e.getClientRects().length)"
+    assert set(panel.page.evaluate(lines)) == {1}
+    names = panel.page.locator(".page .nb", has_text="get_weather")
+    assert names.count() >= 3
+
+
+def test_the_key_sheet_has_a_row_for_every_command(show):
+    panel = show(weather())
+    panel.page.locator(".adk").focus()
+    press(panel, "?")
+    rows = panel.page.locator(".sheet dl").evaluate("(d) => [...d.children].map((e) => e.textContent.trim())")
+    assert rows[:12] == ["s", "Step", "n", "Next", "f", "Finish", "r", "Resume", "b", "Back", "R", "Restart"]
+
+
 def test_a_cell_that_steps_is_followed(show):
     panel = show(weather())
     panel.cell(lambda dbg: dbg.until(at("contents")))

@@ -475,7 +475,16 @@ function contentsView(app) {
 // ---- plain pages: blocks that the kernel also turns into text and static HTML
 
 const SPAN = { i: (app, name) => icon(name), ev: (app, i) => button(".lk", { onclick: () => app.select(i, "Events") }, "#" + i), au: who };
-const spans = (app, xs) => xs.map((x) => (typeof x === "string" ? x : SPAN[x[0]] ? SPAN[x[0]](app, x[1]) : h(/^(code|b|del|ins)$/.test(x[0]) ? x[0] : /^(mut|th|fn|bad|line|note)$/.test(x[0]) ? "span." + x[0] : "span", spans(app, x.slice(1)))));
+/** Code breaks after punctuation; only what is long breaks anywhere, and even then its end stays in one piece. */
+const soft = (t) => t.length > 400 ? t : (t.match(/\s+|[^\s(,=:{[]*[(,=:{[]|[^\s(,=:{[]+/g) || []).flatMap((w) => {
+  if (/^[!-~]{1,16}$/.test(w)) return [h("span.nb", w), /[(,=:{[]$/.test(w) && h("wbr")];
+  const end = /^(\S{7,})([!-~]{10})$/.exec(w);
+  return end ? [end[1], h("span.nb", end[2])] : w;
+});
+const spans = (app, xs, code) => {
+  if (code && xs[xs.length - 1] === ")" && typeof xs[xs.length - 2] === "string") xs = [...xs.slice(0, -2), xs[xs.length - 2] + ")"];
+  return xs.map((x) => (typeof x === "string" ? (code ? soft(x) : x) : SPAN[x[0]] ? SPAN[x[0]](app, x[1]) : h(/^(code|b|del|ins)$/.test(x[0]) ? x[0] : /^(mut|th|fn|bad|line|note)$/.test(x[0]) ? "span." + x[0] : "span", spans(app, x.slice(1), code || /^(code|fn)$/.test(x[0])))));
+};
 const BLOCK = {
   h: (app, ...xs) => h("h4", spans(app, xs)),
   p: (app, ...xs) => h("p", spans(app, xs)),
@@ -497,7 +506,7 @@ function pageView(app, name, more = {}) {
 function requestView(app) {
   const st = app.st, more = { against: "stop" }, page = pageView(app, "Request", more), { body, el } = page, act = (t, f, title) => button(".b", { onclick: f, title }, t), get = (why) => app.send({ type: "text", why });
   let editing = false, wait = 0, stop = null;
-  const cmp = h("div.lb", mut("Changes since"), choice("Changes since", [["stop", "last pause"], ["request", "last request"]], more.against, (v) => { more.against = v; page.ask(); })), sum = mut(), flash = mut({ role: "status" });
+  const cmp = h("div.lb", mut("Changes since"), choice("Changes since", [["stop", "last pause"], ["request", "last request"]], more.against, (v) => { more.against = v; page.ask(); })), sum = mut(), flash = mut({ role: "status", class: "flash" });
   const undo = act("Undo edit", () => { edit.focus(); app.send({ type: "unedit" }); }), copy = button(".b.copy", { onclick: () => get("copy") }, "Copy JSON"), edit = act("Edit as JSON", () => get("edit"), "Edit as JSON (e)"), apply = button(".b.pri", { onclick: () => commit() }, "Apply"), commit = () => app.send({ type: "edit", text: area.value, stop });
   const nums = h("div.nums", { "aria-hidden": "true" }), band = h("div.band"), prob = h("div.prob", { id: app.id("prob"), role: "alert" });
   const area = h("textarea", { spellcheck: "false", wrap: "off", label: "Request as JSON", describedby: prob.id,
@@ -506,7 +515,7 @@ function requestView(app) {
     onkeydown(e) { e.stopPropagation(); if (e.key === "Escape") { e.preventDefault(); open(false); } if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); commit(); } },
   });
   const ed = h("div.ed", h("div.edb", nums, h("div.eda", band, area)), h("div.edf", prob, gap(), act("Cancel", () => open(false), "Leave without applying (Esc)"), apply));
-  const bar = h("div.ctl", cmp, sum, gap(), flash, undo, copy, edit);
+  const bar = h("div.ctl", cmp, sum, flash, h("div.lb.acts", undo, copy, edit));
   el.prepend(bar); el.append(ed);
   const lines = () => { const n = area.value.split("\n").length; if (nums.childElementCount !== n) fill(nums, Array.from({ length: n }, (_, k) => h("div", String(k + 1)))); };
   function open(yes, t) {
@@ -604,15 +613,24 @@ function render({ model, el: host, signal }) {
     wrong.hidden = !v.problem; if (wrong.dataset.said !== v.problem) { wrong.dataset.said = v.problem; fill(wrong, icon("warn", "bad"), h("span", v.problem)); }
     settle();
   }
+  const focused = () => { const a = root.getRootNode().activeElement; return root.contains(a) ? a : null; };
+  const gone = (e) => !root.contains(e) || e.disabled || !e.getClientRects().length;
+  /** Whatever had the focus and was taken away or disabled hands it to the panel: keys must not fall through to the notebook. */
   function draw(what, m) {
+    const held = focused();
+    redraw(what, m);
+    if (held && gone(held) && (focused() || held) === held) root.focus({ preventScroll: true });
+  }
+  function redraw(what, m) {
     if (what === "view") { if (app.ui.ev >= st.events.length) app.ui.ev = null; app.ui.stage = null; bar.draw(); strip.draw(); tree.draw(); frame(); }
     if (what === "stops") tree.draw(); else views[app.ui.tab].draw(what, m);
   }
   function help() {
-    const old = document.activeElement, x = button(".b", { onclick: () => { sheet.remove(); old.focus(); } }, "Close");
+    const old = document.activeElement, x = button(".b", { onclick: () => { sheet.remove(); old.focus(); if (!focused()) root.focus(); } }, "Close");
     const sheet = h("div.sheet", { role: "dialog", modal: "true", label: "Keys", onkeydown: (e) => { e.stopPropagation(); if (/^(Escape|\?|Tab)$/.test(e.key)) e.preventDefault(); if (/^(Escape|\?)$/.test(e.key)) x.click(); } }, h("h4", "Keys", gap(), x), h("dl.kv", st.book.keys.map(([k, t]) => [h("dt", k.split(" ").map((c) => [h("kbd", c), " "])), h("dd", t)])));
     root.append(sheet); x.focus();
   }
+  root.addEventListener("focusout", (e) => e.relatedTarget || setTimeout(() => { const a = root.getRootNode().activeElement; if ((!a || a === document.body) && document.hasFocus() && root.isConnected && gone(e.target)) root.focus({ preventScroll: true }); }));
   root.addEventListener("keydown", (e) => {
     const field = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName), c = st.book.commands.find((x) => x[2] === e.key), tab = views[app.ui.tab];
     if (e.ctrlKey || e.metaKey || e.altKey) return;
