@@ -11,7 +11,7 @@ from adknb.engine.errors import AdknbError, BadData
 from adknb.files.listing import last_model_event, listing
 from adknb.files.recording import open
 from adknb.files.whose import AGENT_ARGUMENT
-from adknb.lens.words import one_line
+from adknb.lens.words import ELLIPSIS, one_line
 
 
 def main_open(path: str, event: str | int | None = None, agent: str | None = None, full: bool = False) -> int:
@@ -29,6 +29,8 @@ def main_open(path: str, event: str | int | None = None, agent: str | None = Non
         if event is None and full:
             raise BadData("--full", "shows the contents before an event in full: say which with --event")
         text = listing(recording, width) if event is None else recording.request_before(event, agent).text(width, full)
+        if event is not None and not full and ELLIPSIS in text:
+            text += "\n\nTexts that end in … are cut: --full shows the contents in full."
     except AdknbError as error:
         said = str(error).replace(f"({AGENT_ARGUMENT})", "(--agent NAME)")
         _write(sys.stderr, f"adknb open: {one_line(said)}\n")

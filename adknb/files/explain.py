@@ -45,7 +45,7 @@ SAYING = {"message", "text", "call", "answer", "speech", "file", "code", "ask"}
 """Kinds of events that one would miss."""
 
 
-LEGEND = "R5.x: the rule of assembly that decided; adknb/engine/processors/contents lists them by pass."
+LEGEND = "R5.x: the deciding rule of assembly; adknb/engine/processors/contents lists them."
 
 
 def explanation(rebuilt: Rebuilt, width: int = 100, full: bool = False) -> str:
@@ -115,13 +115,15 @@ def _answer(rebuilt: Rebuilt, width: int, full: bool = False) -> list[str]:
     event = rebuilt.all_events[rebuilt.event]
     author = one_line(event.author or "(no author)", 40)
     lines = part_texts(event.content)[:LINES_A_CONTENT] or [event_text(event)]
+    if event_kind(event) not in SAYING and (kinds := unknown_kinds(event)):
+        lines = [f"({kinds})"]
     shown = [line for text in lines for line in wrap(one_line(text, 3 * width - 20), width - 2)]
     if full and event.content is not None and event.content.parts:
         shown = parts_in_full(event.content, width - 2)
     unread = ", ".join(f"{path}: {compact(value)}" for path, value in unread_fields(event).items())
     also = [f"(also stored with it: {unread})"] if unread else []
     shown += [line for said in also for line in wrap(one_line(said, 2 * width - 20), width - 2)]
-    return [f"event {rebuilt.event}, {author}:", *_indent(shown)]
+    return [f"event {rebuilt.event}, {author}:", *(line.rstrip() for line in _indent(shown))]
 
 
 def _problem(rebuilt: Rebuilt, width: int) -> list[str]:

@@ -50,13 +50,10 @@ def parts_in_full(content: types.Content, width: int) -> list[str]:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text of several lines, each broken at blanks where it is longer than `width` cells; nothing is left out.
-
-    Example: wrapped("a:\\n  b\\x1b", 20) -> ["a:", "  b\\\\x1b"]
-    """
+    """A text of several lines, each broken at blanks where it is longer than `width` cells; nothing is left out."""
     lines = []
     for line in text.replace("\r\n", "\n").split("\n"):
-        lines += _broken("".join(map(_visible, line)), width)
+        lines += [piece.rstrip() for piece in _broken("".join(map(_visible, line)), width)]
     return lines
 
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from adknb.files.whose import is_model_event
+from adknb.files.wording import unknown_kinds
 from adknb.lens.table import event_table, event_text, unread_fields
 from adknb.lens.words import cells, compact, named, one_line, pad, shorten, wrap
 
@@ -42,6 +43,8 @@ def listing(recording: Recording, width: int = 100) -> str:
             end = f"  [{', '.join(tail)}]" if tail else ""
             room = max(20, width - cells(head) - cells(end))
             said = event_text(recording.events[row["index"]], room + 7).removeprefix(f"{row['kind']} ")
+            if row["kind"] == "empty" and (kinds := unknown_kinds(recording.events[row["index"]])):
+                said = f"({kinds})"
             lines.append((head + shorten(said, room) + end).rstrip())
     return "\n".join([*lines, "", *_how_to_go_on(recording)])
 

@@ -88,7 +88,8 @@ class Recording:
         """What the model saw before it wrote an event: the contents of that request, and each earlier event's fate.
 
         For an event that no model wrote (a message, a tool's answer, a record): what its agent's next model call would
-        have been given; the event itself counts in. `whose.ask` says whose call that is; `agent` names another agent.
+        have been given; the event itself counts in. `whose.ask` says whose call that is; `agent` names another agent
+        (any name, where no agent speaks in the file; `unknown` says so).
 
         Raises:
             BadData: no such event, no such agent.

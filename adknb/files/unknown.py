@@ -19,8 +19,7 @@ def what_the_file_cannot_tell(
     Example: ["include_contents of desk: taken as unset, …", "The system instruction, the tools and the settings …"]
     """
     agent = one_line(question.agent, 60)
-    unknown = [] if agents_of(events) else [f"Whether {agent} is an agent: none speaks in the file; the name is yours."]
-    unknown += [*_ids(earlier), *_beginning(earlier), *_compaction(events)]
+    unknown = [*_name(agent, events), *_ids(earlier), *_beginning(earlier), *_compaction(events)]
     if question.scope:
         unknown.append(f"The mode of {agent}: taken as task, since its events stand in scope {question.scope!r}.")
     shown = "it sees its own run only; with `default` it sees" if seed is not None else "it sees"
@@ -35,6 +34,12 @@ def what_the_file_cannot_tell(
     if not question.answered:
         unknown += _next_call(events, question)
     return [one_line(sentence) for sentence in unknown]
+
+
+def _name(agent: str, events: Sequence[Event]) -> list[str]:
+    if agents_of(events):
+        return []
+    return [f"Whether {agent} is an agent of this session: no agent speaks in the file, so any name is taken."]
 
 
 def _compaction(events: Sequence[Event]) -> list[str]:

@@ -77,11 +77,11 @@ def ask(events: Sequence[Event], position: int, agent: str | None, where: str) -
     """Whose next model call is meant at an event, and what it could see.
 
     `agent` given: that agent's. Else the event's author, if it is an agent; else the next agent that speaks; else the
-    last one that did. Where no agent speaks any name is taken, and `unknown` says so. Branch and scope are the event's own if the agent wrote it, else those of the agent's next model
-    event, else of its last event before.
+    last one that did. Branch and scope are the event's own if the agent wrote it, else those of the agent's next model
+    event, else of its last event before. Where no agent speaks at all any name is taken, and `unknown` says so.
 
     Raises:
-        BadData: no agent is called so, or no agent speaks in the session at all.
+        BadData: no agent is called so, or none is named and no agent speaks in the session at all.
     """
     agents = agents_of(events)
     event = events[position]

@@ -27,7 +27,7 @@ def unknown_parts(event: Event) -> dict[int, list[str]]:
         place = path.split("/", 3)
         if len(place) < 4 or place[:2] != ["content", "parts"] or value in (None, "", [], False):
             continue
-        at = int(place[2])
+        at = int(place[2]) if place[2].isdecimal() else len(parts)
         if at < len(parts) and not is_set(parts[at]):
             found.setdefault(at, []).append(place[3])
     return found

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from adknb.files import Recording
-from adknb.files.explain import reason_text
+from adknb.files.explain import LEGEND, reason_text
+from adknb.files.full import wrapped
 from adknb.files.reading import session_of
 from adknb.lens.words import cells
 
@@ -119,7 +120,7 @@ WHAT THE FILE CANNOT TELL
   · The system instruction, the tools and the settings of shop, and what callbacks or plugins
     changed on the way to the model: the file holds no agent definition.
 
-R5.x: the rule of assembly that decided; adknb/engine/processors/contents lists them by pass."""
+R5.x: the deciding rule of assembly; adknb/engine/processors/contents lists them."""
 
 
 LONG = recording(
@@ -198,3 +199,103 @@ def test_the_one_liners_are_stable() -> None:
     assert repr(PARCEL.request_before(11)) == (
         "Rebuilt(shop at event 11, 9 contents from 11 events: 6 kept, 3 left out, 1 moved, 1 reworded)"
     )
+
+
+WEIRD = {"weird": {"x": 1}}
+
+
+@pytest.mark.parametrize(
+    "parts, why, listed",
+    [
+        (
+            [WEIRD],
+            "event 1 holds a part of a kind adknb does not know (`weird`): it was not read, and the real request may "
+            "have had it (R5.29)",
+            "(a part of a kind adknb does not know (`weird`))",
+        ),
+        (
+            [text("seen"), WEIRD, {"odd": 1}],
+            "event 1 holds 2 parts of kinds adknb does not know (`weird`, `odd`): they were not read, and the real "
+            "request may have had them (R5.28)",
+            "seen",
+        ),
+    ],
+)
+def test_a_part_of_an_unknown_kind_is_not_called_empty(parts: list[Json], why: str, listed: str) -> None:
+    tape = recording(event("user", text("hi")), event("desk", *parts), event("user", text("so?")), event("desk", WEIRD))
+    rebuilt = tape.request_before(2, "desk")
+    folded = " ".join(rebuilt.text().split())
+    assert why in folded
+    assert listed in folded
+    assert "all of them empty" not in folded
+    assert rebuilt.unknown[0].startswith("All that event 1 says: it holds ")
+    assert "the real request may have had" in rebuilt.unknown[0]
+    assert "event 1 holds" in rebuilt._repr_html_()
+
+
+def test_a_part_that_was_read_and_a_part_that_is_empty_are_not_called_unknown() -> None:
+    more = {**text("seen"), "newer": 1}
+    tape = recording(event("user", text("hi")), event("desk", more), event("desk", {}, **{"content/parts/a/b": 1}))
+    rebuilt = tape.request_before(2)
+    assert "does not know" not in rebuilt.text()
+    assert "no part of it is set" in rebuilt.text()
+
+
+def test_reasons_are_in_plain_words_and_the_rules_explained_once() -> None:
+    silent = {"author": "desk", "actions": {"stateDelta": {"a": 1}}}
+    tape = recording(event("user", text("hi")), silent, event("", text("who?")), event("desk", text("you")))
+    shown = tape.request_before(3).text()
+    assert "left out: it has no content (R5.5)\n" in shown
+    assert "an event without author counts as another agent's: what it said" in shown
+    assert "'' is another agent" not in shown
+    assert shown.endswith(f"\n\n{LEGEND}")
+    assert "R5" not in recording(event("user", text("hi")), event("desk", text("yes"))).request_before(1).text()
+
+
+LAYOUT = "a list:\n  - one\n\n  - \x1b[31mtwo" + " and more" * 30
+
+
+def test_in_full_nothing_is_cut_and_lines_stay_lines() -> None:
+    args = {"where": "far " * 60 + "away"}
+    tape = recording(
+        event("user", text(LAYOUT)),
+        event("desk", text("first"), call("look", **args)),
+        event("desk", answer("look", found="y" * 300)),
+        *(event("user", text(f"say {i}")) for i in range(90)),
+        event("desk", text("long " * 200 + "end")),
+    )
+    rebuilt = tape.request_before(93)
+    shown = rebuilt.text(80, full=True)
+    assert "  content 0, event 0, user:\n      a list:\n        - one\n\n        - \\x1b[31mtwo and" in shown
+    assert "\n      – first\n      – call look(" in shown
+    assert f'call look(where="{args["where"]}")' in " ".join(shown.split())
+    assert "y" * 300 in "".join(shown.split())
+    assert "say 45\n" in shown
+    assert "long end" in shown
+    assert "…" not in shown
+    assert "…" in rebuilt.text(80)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("at", range(0, 47, 5))
+def test_in_full_no_line_is_wider_than_asked_for(width: int, at: int) -> None:
+    for line in LONG.request_before(at, "root").text(width, full=True).splitlines():
+        assert cells(line) <= width, line
+        assert line == line.rstrip()
+
+
+@pytest.mark.parametrize(
+    "given, width, lines",
+    [
+        ("", 9, [""]),
+        ("a\r\nb", 9, ["a", "b"]),
+        ("  one two three", 9, ["  one two", "three"]),
+        ("one      two", 5, ["one", "two"]),
+        ("abcdefgh ij", 5, ["abcde", "fgh", "ij"]),
+        ("天气很好", 5, ["天气", "很好"]),
+        ("a\tb\x00", 9, ["a\\tb\\x00"]),
+        ("  abcdefgh", 5, ["  abc", "defgh"]),
+    ],
+)
+def test_a_text_is_broken_and_nothing_lost(given: str, width: int, lines: list[str]) -> None:
+    assert wrapped(given, width) == lines

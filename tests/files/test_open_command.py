@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from adknb.files.cli import main_open
+import adknb
+from adknb.cli import main
+from adknb.files.cli import _width, main_open
 
 EVENTS: list[dict[str, Any]] = [
     {"id": "e0", "author": "user", "content": {"role": "user", "parts": [{"text": "weather?"}]}},
@@ -146,7 +148,9 @@ def test_a_session_may_come_through_a_pipe(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(session.read_bytes())))
     assert main_open("-", 3) == 0
     out = capsys.readouterr().out
-    assert out.startswith("What desk was given before it wrote event 3\nstandard input (the file has events 0–4), turn 1")
+    assert out.startswith(
+        "What desk was given before it wrote event 3\nstandard input (the file has events 0–4), turn 1"
+    )
 
 
 def test_a_session_without_events_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,3 +159,43 @@ def test_a_session_without_events_says_so(tmp_path: Path, capsys: pytest.Capture
     assert main_open(str(file)) == 0
     assert "The file has no events." in capsys.readouterr().out
     assert main_open(str(file), 0) == 2
+
+
+def test_a_saved_run_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "turn.json"
+    adknb.step(adknb.scenario("01a-one-turn")).save(file)
+    assert main_open(str(file)) == 2
+    err = capsys.readouterr().err
+    assert err == "adknb open: turn.json: this is a run saved by dbg.save, not a session: adknb.replay(path) opens it\n"
+
+
+def test_where_no_agent_speaks_one_names_it_and_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "f.json"
+    file.write_text(json.dumps({"events": EVENTS[:1]}), encoding="utf-8")
+    assert main_open(str(file), 0) == 2
+    err = capsys.readouterr().err
+    assert err == "adknb open: f.json: no agent speaks in this session; say whose request you mean (--agent NAME)\n"
+    assert main_open(str(file), 0, "zed") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Whether zed is an agent of this session: no agent speaks in the file, so any name is taken." in out
+
+
+def test_full_shows_every_content_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = {"author": "user", "content": {"role": "user", "parts": [{"text": "word " * 90 + "end"}]}}
+    file = tmp_path / "f.json"
+    file.write_text(json.dumps({"events": [said, EVENTS[3]]}), encoding="utf-8")
+    assert main_open(str(file), 1) == 0
+    assert capsys.readouterr().out.endswith("\n\nTexts that end in … are cut: --full shows the contents in full.\n")
+    assert main(["open", str(file), "--event", "1", "--full"]) == 0
+    out = capsys.readouterr().out
+    assert "word " * 90 + "end" in " ".join(out.split())
+    assert "…" not in out
+    assert main(["open", str(file), "--full"]) == 2
+    assert capsys.readouterr().err.startswith("adknb open: --full: ")
+
+
+@pytest.mark.parametrize("columns, width", [(80, 80), (150, 150), (200, 160)])
+def test_a_wide_terminal_is_used(monkeypatch: pytest.MonkeyPatch, columns: int, width: int) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert _width() == width

@@ -253,6 +253,10 @@ DEEP = '{"events": [{"actions": {"state_delta": {"x": ' + "[" * 300 + "]" * 300 
         (DEEP, ": events[0].actions.state_delta.x: nested deeper than 200 levels"),
         ('{"agent": {}, "turns": []}', ": this is a scenario, not a session: `adknb trace` runs it"),
         (
+            '{"format": 1, "entries": [], "scenario": {}}',
+            ": this is a run saved by dbg.save, not a session: adknb.replay(path) opens it",
+        ),
+        (
             '{"state": {}, "queries": ["hi"]}',
             ": these are queries to replay; nothing has been answered yet, so there are no events",
         ),

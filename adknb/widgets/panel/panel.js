@@ -483,7 +483,7 @@ const soft = (t) => t.length > 400 ? t : (t.match(/\s+|[^\s(,=:{[]*[(,=:{[]|[^\s
 });
 const spans = (app, xs, code) => {
   if (code && xs[xs.length - 1] === ")" && typeof xs[xs.length - 2] === "string") xs = [...xs.slice(0, -2), xs[xs.length - 2] + ")"];
-  return xs.map((x) => (typeof x === "string" ? (code ? soft(x) : x) : SPAN[x[0]] ? SPAN[x[0]](app, x[1]) : h(/^(code|b|del|ins)$/.test(x[0]) ? x[0] : /^(mut|th|fn|bad|line|note)$/.test(x[0]) ? "span." + x[0] : "span", spans(app, x.slice(1), code || /^(code|fn)$/.test(x[0])))));
+  return xs.map((x) => (typeof x === "string" ? (code ? soft(x) : x) : SPAN[x[0]] ? SPAN[x[0]](app, x[1]) : h(/^(code|b|del|ins)$/.test(x[0]) ? x[0] : /^(mut|th|fn|bad|line|note)$/.test(x[0]) ? "span." + x[0] : "span", spans(app, x[0] === "fn" ? [...x.slice(1, -1), "  ", x[x.length - 1]] : x.slice(1), code || /^(code|fn)$/.test(x[0])))));
 };
 const BLOCK = {
   h: (app, ...xs) => h("h4", spans(app, xs)),
