@@ -13,17 +13,17 @@ from typing import Any
 from google.genai import types
 
 from adknb.engine.model import LLMRequest
-from adknb.stepper.edits import request_json
+from adknb.stepper.edits import content_json, request_json
 
 Shape = tuple[Any, ...]
 """All that a content says, in a form that is quick to make and to compare."""
 
 
 class Dumps:
-    """The JSON of the contents of the latest requests, by object; a content that has changed is written anew."""
+    """The JSON of the contents of the latest request, by what they say; what says something else is written anew."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[types.Content, Shape, dict[str, Any]]] = {}
+        self._kept: dict[Shape, dict[str, Any]] = {}
 
     def request(self, request: LLMRequest) -> dict[str, Any]:
         """As `edits.request_json`; a request that a reader has broken is shown as far as it goes."""
@@ -33,21 +33,17 @@ class Dumps:
         except Exception as error:
             found = {"contents": [], "config": {"broken": str(error)}, "tools": []}
         found["model"] = str(live.model)
-        kept: dict[int, tuple[types.Content, Shape, dict[str, Any]]] = {}
+        kept: dict[Shape, dict[str, Any]] = {}
         for content in live.contents if isinstance(live.contents, list) else []:
             try:
-                kept[id(content)] = self._content(content)
-                found["contents"].append(kept[id(content)][2])
+                shape = shape_of(content)
+                written = self._kept.get(shape) or kept.get(shape) or content_json(content)
+                kept[shape] = written
             except Exception:
-                found["contents"].append({"role": "", "parts": [{"text": f"(not a Content: {content!r})"}]})
+                written = {"role": "", "parts": [{"text": f"(not a Content: {content!r})"}]}
+            found["contents"].append(written)
         self._kept = kept  # what is in no request any more is let go
         return found
-
-    def _content(self, content: types.Content) -> tuple[types.Content, Shape, dict[str, Any]]:
-        shape, old = shape_of(content), self._kept.get(id(content))
-        if old is not None and old[0] is content and old[1] == shape:
-            return old
-        return content, shape, request_json(LLMRequest(contents=[content]))["contents"][0]
 
 
 def shape_of(content: types.Content) -> Shape:

@@ -40,10 +40,15 @@ def request_json(request: LLMRequest) -> dict[str, Any]:
     """A request as camelCase JSON: `{"model", "contents", "config", "tools"}`, the tools as the sorted local names."""
     return {
         "model": request.model,
-        "contents": [_readable(_dump(content)) for content in request.contents],
+        "contents": [content_json(content) for content in request.contents],
         "config": _dump(request.config, set(NOT_SHOWN)),
         "tools": sorted(request.tools),
     }
+
+
+def content_json(content: types.Content) -> dict[str, Any]:
+    """One content as camelCase JSON, as in `request_json`."""
+    return _readable(_dump(content))
 
 
 def request_text(request: LLMRequest) -> str:
