@@ -13,8 +13,8 @@ from adknb.engine.errors import BadData, NotBuiltYet
 from adknb.engine.event import Event
 from adknb.engine.event_json import time_from_json
 from adknb.files import kinds
-from adknb.files.json_text import name_of, parse, read_bytes, text_of
 from adknb.files.shapes import as_they_happened, event_of, expect, found
+from adknb.json_text import name_of, parse, read_bytes, utf8
 
 _SESSION_FIELDS = {
     "id": ("id", "session_id", "sessionId", "ID"),
@@ -55,7 +55,7 @@ def read_session(path: str | os.PathLike[str]) -> SessionFile:
     name = name_of(path)
     data = read_bytes(path)
     kinds.refuse_binary(data, name)
-    text = text_of(data, name)
+    text = utf8(data, name)
     kinds.refuse_other_text(text, name)
     try:
         value = parse(text, name)

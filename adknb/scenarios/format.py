@@ -13,9 +13,10 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from adknb.engine.errors import BadData
+from adknb.json_text import parse, read_bytes, utf8
 from adknb.scenarios.kinds import Place
 from adknb.scenarios.vocabulary import SCENARIO
 
@@ -74,25 +75,13 @@ def load(path: str | Path) -> list[dict[str, Any]]:
         BadData: the file cannot be read, is not JSON, or a scenario is not as it should be.
     """
     name = "standard input" if str(path) == "-" else str(path)
-    text = _read(path, name)
+    text = utf8(read_bytes(path), name)
     suffix = Path(str(path)).suffix
     by_line = suffix == ".jsonl" or (suffix != ".json" and _is_by_line(text))
     scenarios = [_check(value, place) for place, value in (_lines if by_line else _whole)(text, name)]
     if not scenarios:
         raise BadData(name, "no scenario in it")
     return scenarios
-
-
-def _read(path: str | Path, name: str) -> str:
-    try:
-        raw = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise BadData(name, f"cannot be read: {error.strerror or error}") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise BadData(f"{name}:{line}", f"not UTF-8 (byte {error.start} of the file)") from None
 
 
 def _is_by_line(text: str) -> bool:
@@ -108,39 +97,20 @@ def _is_by_line(text: str) -> bool:
 def _lines(text: str, name: str) -> Iterator[tuple[Place, Any]]:
     for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 as it is
         if line.strip():
-            yield Place(f"{name}:{number}"), _parse(line, name, number)
+            yield Place(f"{name}:{number}"), parse(line, name, number)
 
 
 def _whole(text: str, name: str) -> Iterator[tuple[Place, Any]]:
     if not text.strip():
         return
-    value = _parse(text, name, 1)
+    try:
+        value = parse(text, name)
+    except BadData as error:
+        if error.message != "not JSON: extra data" or "\n" not in text.strip():
+            raise
+        raise BadData(error.where, f"{error.message}; for one object a line call the file .jsonl") from None
     if not isinstance(value, list):
         yield Place(name), value
         return
     for i, item in enumerate(value):
         yield Place(name).at(i), item
-
-
-def _parse(text: str, name: str, line: int) -> Any:
-    def twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            keys = [key for key, _ in pairs]
-            double = next(key for key in keys if keys.count(key) > 1)
-            raise BadData(f"{name}:{line}", f"{double!r} stands twice in one object")
-        return made
-
-    def constant(word: str) -> NoReturn:
-        raise BadData(f"{name}:{line}", f"{word} is no JSON number")
-
-    try:
-        return json.loads(text, object_pairs_hook=twice, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        more = "; for one object a line call the file .jsonl" if error.msg == "Extra data" and error.lineno > 1 else ""
-        place = f"{name}:{line + error.lineno - 1}:{error.colno}"
-        raise BadData(place, f"not JSON: {error.msg[0].lower()}{error.msg[1:]}{more}") from None
-    except RecursionError:
-        raise BadData(f"{name}:{line}", "nested too deeply") from None
-    except ValueError as error:  # a number of more digits than Python reads
-        raise BadData(f"{name}:{line}", str(error)) from None

@@ -19,7 +19,8 @@ from pydantic_core import PydanticSerializationError
 
 from adknb.engine.errors import BadData
 from adknb.engine.model import LLMRequest
-from adknb.stepper.json_places import Path, dotted, line_of, line_with
+from adknb.json_text import NotJson, TooDeep, strict
+from adknb.stepper.json_places import Path, dotted, line_of
 
 NOT_SHOWN = {"http_options": "how the request travels is set in Python: it may hold keys"}
 """Fields of the config that never become text, and why."""
@@ -63,13 +64,12 @@ def check_request(text: str, request: LLMRequest | None = None) -> list[Problem]
     With the live request at hand, a changed list of local tools is told too.
     """
     try:
-        data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
-    except json.JSONDecodeError as error:
-        return [Problem("", error.lineno, f"not JSON: {error.msg[:1].lower()}{error.msg[1:]} (column {error.colno})")]
-    except _Refused as error:
-        return [Problem("", line_with(text, error.token), error.message)]
-    except RecursionError:
-        return [Problem("", 1, "nested too deeply")]
+        data = strict(text)
+    except NotJson as fault:
+        line, column = fault.place(text)
+        return [Problem("", line, f"{fault.message} (column {column})")]
+    except TooDeep as fault:
+        return [Problem(fault.path, 1, str(fault))]
     faults = list(dict.fromkeys(_faults(data, request)))
     return sorted((Problem(dotted(p), line_of(text, p), m) for p, m in faults), key=lambda problem: problem.line)
 
@@ -95,24 +95,6 @@ def apply_request(request: LLMRequest, draft: str | dict[str, Any]) -> None:
 
 
 # ---- what is wrong
-
-
-class _Refused(Exception):
-    def __init__(self, token: str, message: str) -> None:
-        super().__init__(message)
-        self.token, self.message = token, message
-
-
-def _no_constant(token: str) -> Any:
-    raise _Refused(token, f"not JSON: {token} is no number there")
-
-
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) < len(pairs):
-        twice = next(k for i, (k, _) in enumerate(pairs) if k in dict(pairs[:i]))
-        raise _Refused(json.dumps(twice, ensure_ascii=False), f"the field {twice!r} is given twice")
-    return out
 
 
 def _faults(data: Any, request: LLMRequest | None) -> Iterator[tuple[Path, str]]:

@@ -30,6 +30,7 @@ from adknb.engine.event_json import event_to_json
 from adknb.engine.platform import concurrent, in_order, interleaved, reverse
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Raise, Return, Seam
+from adknb.json_text import name_of, parse, read_bytes, utf8
 from adknb.scenarios import Built
 from adknb.stepper.journal import Effect, Entry, Memory
 from adknb.stepper.json_values import (
@@ -206,24 +207,8 @@ def read_file(path: str | os.PathLike[str]) -> Json:
     Raises:
         BadData: the file cannot be read, is not JSON, is of another format or not as it should be; names the place.
     """
-    name = Path(path).name or str(path)
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadData(name, f"not UTF-8 (byte {error.start} of the file)") from None
-    except (OSError, ValueError) as error:
-        raise BadData(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        document = json.loads(text, parse_constant=_refused)
-    except json.JSONDecodeError as error:
-        raise BadData(f"{name}:{error.lineno}:{error.colno}", f"not JSON: {error.msg}") from None
-    except (RecursionError, ValueError) as error:
-        raise BadData(name, f"not JSON that can be read: {error}") from None
-    return checked(document, name)
-
-
-def _refused(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON number")
+    name = name_of(path)
+    return checked(parse(utf8(read_bytes(path), name), name), name)
 
 
 FIELDS: dict[str, type] = {

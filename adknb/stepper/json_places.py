@@ -53,9 +53,3 @@ def _member(text: str, at: int, step: str | int) -> tuple[int, int] | None:
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
     return None
-
-
-def line_with(text: str, token: str) -> int:
-    """The line (from 1) on which a token stands last."""
-    at = text.rfind(token)
-    return text.count("\n", 0, max(at, 0)) + 1

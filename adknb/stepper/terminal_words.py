@@ -17,6 +17,7 @@ from adknb.engine.event_json import camel, event_from_json, response_from_json, 
 from adknb.engine.model import as_response
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Phase, Seam, Stop
+from adknb.json_text import NotJson, TooDeep, strict
 from adknb.stepper.patches import editable, plain, put_back
 from adknb.stepper.stepper import _COMES_TO, NotPaused, Stepper
 from adknb.stepper.wishes import Wish, at, changed, event
@@ -160,9 +161,9 @@ def _key(value: Any, step: str, where: str) -> Any:
 def json_of(text: str) -> Any:
     """A value written as JSON. Raises Misspelt."""
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise Misspelt(f'not JSON: {error}; a text is written "like this"') from None
+        return strict(text)
+    except (NotJson, TooDeep) as fault:
+        raise Misspelt(f'{fault}; a text is written "like this"') from None
 
 
 def edit(dbg: Stepper, path: str, value: Any) -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from adknb.engine.errors import BadData, NotBuiltYet
 from adknb.engine.event import parts_of
 from adknb.files import Recording
-from adknb.files.json_text import parse
 from adknb.files.listing import listing
 from adknb.files.reading import read_session, session_of
+from adknb.json_text import parse
 
 
 def said(author: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def test_unknown_fields_are_kept_at_every_level() -> None:
     assert session.events[0].extra == {"nodeInfo": {"path": "desk@1"}, "actions/requestedAuthConfigs": {"a": 1}}
 
 
-CUT = "; the text ends too early: was the file cut off?"
+CUT = "; the text ends too early: was it cut off?"
 ONE = "; this looks like one event: put it into a list"
 DEEP = '{"events": [{"actions": {"state_delta": {"x": ' + "[" * 300 + "]" * 300 + "}}}]}"
 
@@ -249,6 +249,12 @@ DEEP = '{"events": [{"actions": {"state_delta": {"x": ' + "[" * 300 + "]" * 300 
         ('{"events": [], "x": -Infinity}', ":1:21: -Infinity is not a number that JSON knows"),
         ('{"events": [], "x": 1e999}', ":1:21: 1e999 is not a number that JSON knows"),
         ('{"events": [], "x": ' + "9" * 5000 + "}", ":1:21: a number with too many digits"),
+        (
+            '{"events": [], "state": {"a": 1,\n "b": "\\"a\\":", "a": 2}}',
+            ":2:17: the key 'a' is given twice in one object",
+        ),
+        ('{"events": [{"id": "a", "id": [{"id": 1}, {"id": 2}]}]}', ":1:25: the key 'id' is given twice in one object"),
+        ('{"events": [{}, ]}', ":1:15: not JSON: illegal trailing comma before end of array"),
         ("[" * 100_000, ": nested deeper than 200 levels"),
         (DEEP, ": events[0].actions.state_delta.x: nested deeper than 200 levels"),
         ('{"agent": {}, "turns": []}', ": this is a scenario, not a session: `adknb trace` runs it"),
@@ -316,9 +322,9 @@ def test_a_missing_file_and_a_folder_are_said_to_be_so(tmp_path: Path) -> None:
         read_session(tmp_path)
 
 
-def test_a_byte_order_mark_and_repeated_keys_do_no_harm(tmp_path: Path) -> None:
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     file = tmp_path / "f.json"
-    file.write_bytes(b'\xef\xbb\xbf{"events": [], "events": [' + json.dumps(HI).encode() + b"]}")
+    file.write_bytes(b'\xef\xbb\xbf{"events": [' + json.dumps(HI).encode() + b"]}")
     assert texts(read_session(file)) == ["hi"]
 
 

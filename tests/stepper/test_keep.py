@@ -587,13 +587,13 @@ def test_a_file_that_is_not_as_it_should_be_is_one_error_with_its_place(fault: s
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"", "bad.json:1:1: not JSON"),
-        (b"\xff\xfe", "not UTF-8 (byte 0"),
-        (b'{\n "format": 1,\n}', "bad.json:3:1: not JSON"),
-        (b'{"format": NaN}', "NaN is no JSON number"),
-        (b"[" * 100_000, "not JSON"),
+        (b"", "bad.json: the file is empty"),
+        (b"\xff\xfe", "bad.json:1: is not UTF-8 text: byte 0 is 0xff"),
+        (b'{\n "format": 1,\n}', "bad.json:2:13: not JSON: illegal trailing comma before end of object"),
+        (b'{"format": NaN}', "bad.json:1:12: NaN is not a number that JSON knows"),
+        (b"[" * 100_000, "bad.json: nested deeper than 200 levels"),
         (b"[]", "bad.json: expected an object, found a list"),
-        (None, "bad.json: cannot be read: No such file"),
+        (None, "bad.json: there is no such file"),
     ],
 )
 def test_what_is_no_json_is_one_error_too(content: bytes | None, message: str, tmp_path: Path) -> None:
