@@ -1,4 +1,4 @@
-"""A page with the real panel in it: panel.js in Chromium, the real `Panel` behind it, no Jupyter between.
+"""A page with the real panel in it: its module in Chromium, the real `Panel` behind it, no Jupyter between.
 
 The browser's messages are handled by the very handler that a comm would call; what the panel sends goes to the page.
 """
@@ -14,10 +14,10 @@ import tempfile
 import threading
 from pathlib import Path
 
+from adknb.widgets.panel import assets
 from adknb.widgets.panel.widget import Panel
 from tests.browser.harness import CHROMIUM_FLAGS, chromium
 
-PANEL = Path(__file__).resolve().parents[2] / "adknb" / "widgets" / "panel"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -60,8 +60,8 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def served():
     """The address of a folder with panel.js and panel.css as they are now."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("panel.js", "panel.css"):
-            shutil.copy(PANEL / name, folder)
+        Path(folder, "panel.js").write_text(assets.module(), encoding="utf-8")
+        Path(folder, "panel.css").write_text(assets.styles(), encoding="utf-8")
         Path(folder, "index.html").write_text(PAGE, encoding="utf-8")
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""The panel: one anywidget. `panel.js` draws what `panel.py` sends; nothing is decided in the browser."""
+"""The panel: one anywidget. `js/` draws what `widget.py` sends; nothing is decided in the browser."""
 
 from __future__ import annotations
 

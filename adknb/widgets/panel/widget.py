@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -23,13 +22,12 @@ from adknb.stepper.edits import Problem, check_request, request_text
 from adknb.widgets import present
 from adknb.widgets.book import book
 from adknb.widgets.event_rows import EventRows
-from adknb.widgets.panel import answers
+from adknb.widgets.panel import answers, assets
 from adknb.widgets.panel.wishes import key_of, wish_of
 from adknb.widgets.printed import caught_prints
 from adknb.widgets.timeline import Timeline
 from adknb.widgets.wire import clean, cut
 
-HERE = Path(__file__).parent
 TABS = ("Request", "Contents", "Events", "State")
 
 Json = dict[str, Any]
@@ -41,8 +39,8 @@ class Panel(anywidget.AnyWidget):
     `errors` are the tracebacks of handlers that failed, newest last.
     """
 
-    _esm = HERE / "panel.js"
-    _css = HERE / "panel.css"
+    _esm = assets.module()
+    _css = assets.styles()
     book = traitlets.Dict().tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
     stops: Any = traitlets.List().tag(sync=True)

@@ -1,0 +1,23 @@
+"""The panel's JavaScript module and its style sheet: parts, one to a view, joined here so that no bundler is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+JS = ("elements", "store", "pieces", "toolbar", "flow", "timeline", "page", "request", "contents", "events", "panel")
+"""The files of `js/` in the order they are joined. They share one scope; `panel` is last and exports `render`."""
+
+CSS = ("panel",)
+"""The files of `css/`; later ones may overrule earlier ones."""
+
+
+def module() -> str:
+    """The text of the ECMAScript module that draws the panel."""
+    return "\n".join((HERE / "js" / f"{name}.js").read_text(encoding="utf-8") for name in JS)
+
+
+def styles() -> str:
+    """The text of the style sheet."""
+    return "\n".join((HERE / "css" / f"{name}.css").read_text(encoding="utf-8") for name in CSS)
