@@ -17,7 +17,7 @@ from google.genai import types
 from adknb.engine.response import LLMResponse
 
 
-@dataclass
+@dataclass(slots=True)
 class ToolConfirmation:
     """A tool's request for approval, or the decision that came back for it.
 
@@ -29,7 +29,7 @@ class ToolConfirmation:
     payload: Any = None
 
 
-@dataclass
+@dataclass(slots=True)
 class EventCompaction:
     """A summary standing for the events between two times (seconds since the epoch, both included).
 
@@ -44,7 +44,7 @@ class EventCompaction:
     excluded: list[tuple[str, float]] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(slots=True)
 class EventActions:
     """What an event does besides carrying content: state to write, a transfer, an approval to ask for.
 
@@ -60,7 +60,7 @@ class EventActions:
     compaction: EventCompaction | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class Event(LLMResponse):
     """One record of a session: a response with author, place and actions.
 

@@ -13,7 +13,7 @@ from typing import Any
 from google.genai import types
 
 
-@dataclass
+@dataclass(slots=True)
 class LLMResponse:
     """One response of a model.
 

@@ -4,18 +4,24 @@ import copy
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from typing import Any
 
 import pytest
 from google.genai import types
 from pydantic import BaseModel, TypeAdapter
 
-from adknb.engine.processors.contents.copies import freeze
+from adknb.engine.processors.contents.packed import pack_set
 from adknb.engine.processors.contents.promises import PromisedContent, promise
 
 PARTS = [
     types.Part(text="t", thought=True),
     types.Part(function_call=types.FunctionCall(id="a", name="n", args={"x": [1, {"y": None}]})),
+    types.Part(function_call=types.FunctionCall(name="n", args={"x": 1})),
+    types.Part(function_call=types.FunctionCall(id="a", name="n", args={"x": date(2026, 1, 2)})),
+    types.Part(function_response=types.FunctionResponse(id="a", name="n", response={"x": [1.5, None, True, "é"]})),
+    types.Part(function_response=types.FunctionResponse(id="a", name="n", response={"x": 1}, will_continue=True)),
+    types.Part(text="t"),
     types.Part(inline_data=types.Blob(data=b"x", mime_type="a/b")),
 ]
 
@@ -30,7 +36,7 @@ class Holder(BaseModel):
 
 
 def promised() -> types.Content:
-    made = promise("model", [freeze(part) for part in PARTS])
+    made = promise("model", pack_set(PARTS))
     assert type(made) is PromisedContent
     return made
 
@@ -111,7 +117,7 @@ def test_it_is_as_unhashable_as_a_built_one() -> None:
 
 def test_what_was_frozen_does_not_follow_the_original() -> None:
     part = types.Part(function_call=types.FunctionCall(id="a", name="n", args={"x": [1]}))
-    content = promise("model", [freeze(part)])
+    content = promise("model", pack_set([part]))
     assert part.function_call is not None
     assert part.function_call.args is not None
     part.function_call.args["x"].append(2)

@@ -17,7 +17,7 @@ The history is not sent as it is stored. Between the two stand these passes over
   continuation turn  does the model have the last word?                           34        2.8      emit.py
 
 Each pass also writes down why it did what it did; `Assembly.fates` reads that back, event by event (fates.py). How a
-content is copied without costing much is a matter of its own (copies.py, promises.py).
+content is copied without costing much is a matter of its own (copies.py, packed.py, promises.py).
 
 Go: internal/llminternal/contents_processor.go, ContentsRequestProcessor, buildContentsDefault
 """
@@ -38,6 +38,7 @@ from adknb.engine.processors.contents.foreign import convert_foreign_events
 from adknb.engine.processors.contents.history import rearrange_for_function_responses_in_history
 from adknb.engine.processors.contents.latest import rearrange_for_latest_function_response
 from adknb.engine.processors.contents.orphans import drop_orphaned_function_responses
+from adknb.engine.processors.contents.packed import pack_set
 from adknb.engine.processors.contents.records import PassSnapshot, Record, Snapshot, Viewer, record_of, snapshot
 from adknb.engine.processors.contents.summaries import apply_summaries
 from adknb.engine.processors.contents.task_input import task_input
@@ -137,7 +138,7 @@ def _assemble(
     continuation: bool,
 ) -> Assembly:
     ledger = Ledger(viewer, len(events))
-    records = [record_of(at, event, event.content) for at, event in enumerate(events)]
+    records = _read(events, viewer)
     records[private_after:private_after] = [record_of(~at, e, e.content) for at, e in enumerate(private_events)]
     snapshots = [snapshot("events", records)] if passes else None
     for name, work in PASSES.items():
@@ -151,6 +152,17 @@ def _assemble(
         _list_private(assembly)
     _add(assembly, continuation)
     return assembly
+
+
+def _read(events: Sequence[Event], viewer: Viewer) -> list[Record]:
+    """One record an event. What will probably be sent is packed at once: an event's parts are slow to come by twice."""
+    records = []
+    for at, event in enumerate(events):
+        record = record_of(at, event, event.content)
+        if event.branch == viewer.branch and event.isolation_scope == viewer.isolation_scope:
+            record.packed = pack_set(record.parts)
+        records.append(record)
+    return records
 
 
 def _list_private(assembly: Assembly) -> None:

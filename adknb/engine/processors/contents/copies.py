@@ -2,23 +2,20 @@
 
 The contents of a request must be independent of the session, and copying is most of the work of assembling them.
 Pydantic copies a record field by field, all nineteen of a part. Here a copy is *frozen* first: the few fields that are
-set, as plain data of its own; and *thawed* into a record later, if ever (promises.py). Tests hold the outcome against
-pydantic's own.
+set, as plain data of its own; and *thawed* into a record later, if ever (packed.py, promises.py). Tests hold the
+outcome against pydantic's own.
 """
 
 from __future__ import annotations
 
 import copy
 import gc
-import marshal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard, TypeVar
 
 from google.genai import types
 from pydantic import BaseModel
-
-from adknb.engine.processors.contents.fates import CLIENT_ID_PREFIX
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -89,45 +86,6 @@ def freeze(record: BaseModel) -> Frozen:
     return fields
 
 
-def freeze_set(parts: Iterable[types.Part | None]) -> list[Frozen]:
-    """The parts that are set (R5.28), frozen."""
-    frozen: list[Frozen] = []
-    for part in parts:
-        if type(part) is types.Part and len(part.__pydantic_fields_set__) == 1:  # most parts are one thing
-            (name,) = part.__pydantic_fields_set__
-            value = part.__dict__[name]
-            if name in PAIRED and type(value) is PAIRED[name]:
-                frozen.append({name: _freeze_pair(value)})
-            elif name == "text" and value:
-                frozen.append({name: value})
-            elif is_set(part):
-                frozen.append(freeze(part))
-        elif is_set(part):
-            frozen.append(freeze(part))
-    return frozen
-
-
-def _freeze_pair(record: BaseModel) -> Frozen:
-    """A call or a response; its JSON is packed, which is the quickest copy there is."""
-    values = record.__dict__
-    fields: Frozen = {}
-    for name in record.__pydantic_fields_set__:
-        value = values[name]
-        if type(value) is dict:
-            try:
-                value = Packed(marshal.dumps(value))
-            except ValueError:  # it holds more than JSON
-                value = copy_value(value)
-        elif type(value) not in ATOMS:
-            value = copy_value(value)
-        fields[name] = value
-    return fields
-
-
-class Packed(bytes):
-    """JSON data, packed by `marshal`."""
-
-
 def thaw(kind: type[M], frozen: Frozen) -> M:
     """The record. What was frozen becomes part of it, so this can be done once."""
     if AS_IT_IS in frozen:
@@ -135,9 +93,7 @@ def thaw(kind: type[M], frozen: Frozen) -> M:
         return given
     fields = BLANK[kind].copy()
     for name, value in frozen.items():
-        if type(value) is Packed:
-            value = marshal.loads(value)
-        elif name in PAIRED and value is not None:
+        if name in PAIRED and value is not None:
             value = thaw(PAIRED[name], value)
         fields[name] = value
     made = _new(kind)
@@ -163,20 +119,6 @@ def copy_value(value: Any) -> Any:
     if kind in BLANK:
         return copy_record(value)
     return value if kind in ATOMS else copy.deepcopy(value)
-
-
-def remove_client_function_call_ids(parts: list[Frozen]) -> bool:
-    """Take ids that begin with `adk-` off the calls and responses: the model never gave them (R5.30). Was there one?
-
-    Go: internal/utils/utils.go, RemoveClientFunctionCallID
-    """
-    found = False
-    for part in parts:
-        for name in PAIRED:
-            if name in part and (part[name].get("id") or "").startswith(CLIENT_ID_PREFIX):
-                del part[name]["id"]
-                found = True
-    return found
 
 
 @contextmanager

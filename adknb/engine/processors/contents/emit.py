@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from google.genai import types
 
-from adknb.engine.processors.contents.copies import freeze_set, remove_client_function_call_ids
 from adknb.engine.processors.contents.fates import ALSO, KEPT, Added, Because, Ledger, Plain
+from adknb.engine.processors.contents.packed import pack_set, remove_client_function_call_ids
 from adknb.engine.processors.contents.promises import promise
 from adknb.engine.processors.contents.records import Record
 
@@ -26,7 +26,7 @@ def emit(records: list[Record], ledger: Ledger) -> list[types.Content]:
     """
     contents = []
     for record in records:
-        parts = freeze_set(record.parts)
+        parts = record.packed if record.packed is not None else pack_set(record.parts)
         if (record.calls or record.responses) and remove_client_function_call_ids(parts):
             ledger.ids_taken_off(record)
         if parts:

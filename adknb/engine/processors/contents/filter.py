@@ -17,8 +17,6 @@ OTHER_BRANCH = Because(STAGE, "R5.6", "its branch {} is not {} and {} does not s
 OTHER_SCOPE = Because(STAGE, "R5.7", "its isolation scope {} is not {}, and only an equal scope is visible{}")
 PROTOCOL = Because(STAGE, "R5.8", "it holds {}, which applications and framework exchange and no model sees")
 
-PROTOCOL_NAMES = frozenset({"adk_request_confirmation", "adk_request_credential"})
-
 Refusal = tuple[Any, ...]
 """A Because and what goes into its sentence."""
 
@@ -29,9 +27,11 @@ def filter_events(records: list[Record], viewer: Viewer, ledger: Ledger) -> list
     Go: internal/llminternal/contents_processor.go, buildContentsDefault
     """
     seen = []
+    branch, scope = viewer.branch, viewer.isolation_scope
     for record in records:
-        refusals = refusals_of(record, viewer, ledger)
-        if refusals:
+        if record.parts and record.role and record.branch == branch and record.scope == scope and not record.protocol:
+            seen.append(record)  # the usual case, of which `refusals_of` would say the same
+        elif refusals := refusals_of(record, viewer, ledger):
             for refusal in refusals:
                 ledger.note(record.at, LEFT_OUT if refusal is refusals[0] else ALSO, *refusal)
         else:
@@ -46,6 +46,7 @@ def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> tuple[Refusal
     R5.6  A child sees its parents' history; siblings do not see each other.
     R5.7  Scopes are compared as they are: the empty scope sees the empty scope only.
     R5.8  An event that asks for a confirmation or credential, or answers, goes whole: its texts and other calls too.
+          Go: internal/llminternal/contents_processor.go, shouldExcludeEvent
     """
     refusals: tuple[Refusal, ...] = ()
     if not (record.role and record.parts) and not _shows_without_content(record):
@@ -54,8 +55,8 @@ def refusals_of(record: Record, viewer: Viewer, ledger: Ledger) -> tuple[Refusal
         refusals += ((OTHER_BRANCH, record.branch, viewer.branch, viewer.branch, record.branch + "."),)
     if record.scope != viewer.isolation_scope:
         refusals += (_other_scope(record.scope, viewer, ledger),)
-    if (record.calls or record.responses) and (protocol := _protocol_names(record)):
-        refusals += ((PROTOCOL, protocol),)
+    if record.protocol:
+        refusals += ((PROTOCOL, tuple(dict.fromkeys(record.protocol))),)
     return refusals
 
 
@@ -79,19 +80,6 @@ def _other_scope(scope: str, viewer: Viewer, ledger: Ledger) -> Refusal:
     opened = ledger.known_calls.get(named)
     where = Plain("" if opened is None else f"; {named!r} is a call of event {opened}")
     return OTHER_SCOPE, scope, viewer.isolation_scope, where
-
-
-def _protocol_names(record: Record) -> tuple[str, ...]:
-    """The names that make an event one of the protocol.
-
-    Go: internal/llminternal/contents_processor.go, shouldExcludeEvent
-    """
-    names: tuple[str, ...] = ()
-    for part in record.parts:
-        for what in (part.function_call, part.function_response) if part is not None else ():
-            if what is not None and what.name in PROTOCOL_NAMES and what.name not in names:
-                names += (what.name,)
-    return names
 
 
 def event_belongs_to_branch(viewer_branch: str, event_branch: str) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 from google.genai import types
 from pydantic import BaseModel
 
-from adknb.engine.processors.contents.copies import Frozen, fill, thaw
+from adknb.engine.processors.contents.copies import fill
+from adknb.engine.processors.contents.packed import Packed, unpack
 
 _new = object.__new__
 _role_slot = BaseModel.__dict__["__pydantic_extra__"]
@@ -32,8 +33,8 @@ class PromisedContent(types.Content):
         return getattr(keep(self), name)
 
 
-def promise(role: str | None, parts: list[Frozen]) -> types.Content:
-    """`Content(role=role, parts=…)`, unchecked, of frozen parts."""
+def promise(role: str | None, parts: list[Packed]) -> types.Content:
+    """`Content(role=role, parts=…)`, unchecked, of packed parts."""
     made = _new(PromisedContent)
     _set_role(made, role)
     _set_parts(made, parts)
@@ -44,8 +45,8 @@ def keep(content: types.Content) -> types.Content:
     """Make an ordinary content of a promised one, in place. Of several threads that ask, the first does it."""
     with _lock:
         if type(content) is PromisedContent:
-            role, frozen = _role_slot.__get__(content), _parts_slot.__get__(content)
-            parts = [thaw(types.Part, part) for part in frozen]
+            role, packed = _role_slot.__get__(content), _parts_slot.__get__(content)
+            parts = [unpack(part) for part in packed]
             fill(content, {"parts": parts, "role": role}, {"parts", "role"})
             object.__setattr__(content, "__class__", types.Content)
     return content

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from google.genai import types
 
@@ -43,16 +43,34 @@ Parts = Sequence[types.Part | None]
 
 NO_IDS: tuple[str, ...] = ()
 
+PROTOCOL_NAMES = frozenset({"adk_request_confirmation", "adk_request_credential"})
+"""Calls that application and framework exchange."""
+
 
 class Record:
     """One item of the working list.
 
-    `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33).
-    `calls` and `responses` are the ids of its function calls and responses, `""` where there is none. What the passes
-    ask of the event stands here too: an event is read once, since its parts lie scattered in memory.
+    `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33). `packed` are
+    copies of its parts, where they have been made already (packed.py). `calls` and `responses` are the ids of its
+    function calls and responses, `""` where there is none; `protocol` holds the names of those among them that no model
+    may see (R5.8). What the passes ask of the event stands here too: an event is read once, since its parts lie
+    scattered in memory.
     """
 
-    __slots__ = ("at", "author", "branch", "calls", "compaction", "event", "parts", "responses", "role", "scope")
+    __slots__ = (
+        "at",
+        "author",
+        "branch",
+        "calls",
+        "compaction",
+        "event",
+        "packed",
+        "parts",
+        "protocol",
+        "responses",
+        "role",
+        "scope",
+    )
 
     reworded = False
     """Whether of the event itself only author, branch and time are left (R5.12)."""
@@ -69,14 +87,20 @@ class Record:
         self.compaction = event.actions.compaction
         self.role = role
         self.parts = parts
-        calls = responses = NO_IDS
+        self.packed: list[Any] | None = None
+        calls = responses = protocol = NO_IDS
         for part in parts:
             if part is not None:
                 fields = part.__dict__  # past pydantic's attribute access, which costs more than the rest of the loop
                 if (call := fields["function_call"]) is not None:
                     calls += (call.id or "",)
+                    if call.name in PROTOCOL_NAMES:
+                        protocol += (call.name,)
                 if (response := fields["function_response"]) is not None:
                     responses += (response.id or "",)
+                    if response.name in PROTOCOL_NAMES:
+                        protocol += (response.name,)
+        self.protocol = protocol
         self.calls = calls
         self.responses = responses
 
