@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future
@@ -73,8 +74,11 @@ class PrivateLoop:
             runner.close()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # the interpreter may be going down
-            self.close()
+        with contextlib.suppress(Exception):
+            if sys.is_finalizing() and self._runner is not None:  # nothing can be run any more
+                self._runner.get_loop().close()
+            else:
+                self.close()
 
     def _run_here(self, coroutine: Coroutine[Any, Any, T], context: Context) -> T:
         if not self._mine.acquire(blocking=False):  # calls overlap in threads: this one has a loop for itself

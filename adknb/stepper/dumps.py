@@ -1,77 +1,144 @@
-"""Requests as JSON, over and over: a content that is as it was is not written out again.
+"""Requests written down, over and over: a content that is as it was is not written out again.
 
-A pause writes the request down so that an edit can be told, and the views want it too. Of a long history nearly all is
-as it was at the last pause; telling that costs a fraction of writing it. What is given out shares its parts with what
-was given before: to be looked at, not changed.
+A pause writes the request down so that an edit can be told, a call to the model so that it can be looked at later, and
+the views want it too. What a content says is kept in a few bytes; its JSON is made when somebody reads it. A content
+that nobody has touched since it was assembled has not even changed hands: telling that takes a look at its class.
 """
 
 from __future__ import annotations
 
-import json
+import operator
 from typing import Any
 
 from google.genai import types
 
 from adknb.engine.model import LLMRequest
-from adknb.stepper.edits import content_json, request_json
+from adknb.engine.processors.contents.packed import Packed, pack, unpack
+from adknb.engine.processors.contents.promises import PromisedContent, packed_of
+from adknb.stepper.edits import content_json, rest_json
 
-Shape = tuple[Any, ...]
-"""All that a content says, in a form that is quick to make and to compare."""
+Json = dict[str, Any]
+
+ORDER = ("model", "contents", "config", "tools")
+"""The fields of a request's JSON."""
+
+
+class Said:
+    """What one content said at a moment."""
+
+    __slots__ = ("_json", "parts", "role")
+
+    def __init__(self, role: Any, parts: tuple[Packed | None, ...] | None, json: Json | None = None) -> None:
+        self.role = role
+        self.parts = parts
+        self._json = json
+
+    @property
+    def json(self) -> Json:
+        """As JSON; the same object whenever it is asked for: to be looked at, not changed."""
+        if self._json is None:
+            parts = None if self.parts is None else [None if part is None else unpack(part) for part in self.parts]
+            self._json = content_json(types.Content.model_construct(role=self.role, parts=parts))
+        return self._json
+
+
+class AsItWas:
+    """A request as it was at a moment: its JSON without the contents, and what each content said."""
+
+    __slots__ = ("_json", "contents", "rest")
+
+    def __init__(self, rest: Json, contents: list[Said]) -> None:
+        self.rest = rest
+        self.contents = contents
+        self._json: Json | None = None
+
+    @property
+    def json(self) -> Json:
+        """As `edits.request_json` gave it then. Its parts are shared: to be looked at, not changed."""
+        if self._json is None:
+            whole = {**self.rest, "contents": [said.json for said in self.contents]}
+            self._json = {name: whole[name] for name in ORDER}
+        return self._json
+
+    def differs_from(self, other: AsItWas) -> tuple[str, ...]:
+        """The fields that say something else: of `("model", "contents", "config", "tools")`, in this order."""
+        return tuple(
+            name
+            for name in ORDER
+            if (self._says_others(other) if name == "contents" else self.rest.get(name) != other.rest.get(name))
+        )
+
+    def _says_others(self, other: AsItWas) -> bool:
+        if self.contents is other.contents:
+            return False
+        if len(self.contents) != len(other.contents):
+            return True
+        return any(a is not b and a.json != b.json for a, b in zip(self.contents, other.contents, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AsItWas) and not self.differs_from(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Dumps:
-    """The JSON of the contents of the latest request, by what they say; what says something else is written anew."""
+    """Writes requests down. Remembers what the contents of the latest one said, and shares it with the next."""
 
     def __init__(self) -> None:
-        self._kept: dict[Shape, dict[str, Any]] = {}
+        self._live: list[Any] = []
+        self._said: list[Said] = []
+        """The contents of the latest request, and what each of them said."""
+        self._known: dict[tuple[Any, ...], Said] = {}
+        """The same by what they say."""
 
-    def request(self, request: LLMRequest) -> dict[str, Any]:
-        """As `edits.request_json`; a request that a reader has broken is shown as far as it goes."""
+    def request(self, request: LLMRequest) -> AsItWas:
+        """The request as it is now; one that a reader has broken is told as far as it goes."""
         live: Any = request  # a reader may have put anything in its places
         try:
-            found = request_json(LLMRequest(live.model, [], live.config, live.tools))
+            rest = rest_json(live)
         except Exception as error:
-            found = {"contents": [], "config": {"broken": str(error)}, "tools": []}
-        found["model"] = str(live.model)
-        kept: dict[Shape, dict[str, Any]] = {}
-        for content in live.contents if isinstance(live.contents, list) else []:
-            try:
-                shape = shape_of(content)
-                written = self._kept.get(shape) or kept.get(shape) or content_json(content)
-                kept[shape] = written
-            except Exception:
-                written = {"role": "", "parts": [{"text": f"(not a Content: {content!r})"}]}
-            found["contents"].append(written)
-        self._kept = kept  # what is in no request any more is let go
-        return found
+            rest = {"config": {"broken": str(error)}, "tools": []}
+        rest["model"] = str(live.model)
+        return AsItWas(rest, self._contents(live.contents if isinstance(live.contents, list) else []))
 
-
-def shape_of(content: types.Content) -> Shape:
-    """Texts as they are, arguments and responses as JSON; any other part as pydantic writes it."""
-    shape: list[Any] = [content.role]
-    for part in content.parts or ():
-        fields = part.model_fields_set
-        if fields <= TEXT:
-            shape += [part.text, part.thought, part.thought_signature]
-        elif fields <= CALL and (call := part.function_call) is not None and call.model_fields_set <= NAMED:
-            shape += [call.id, call.name, _deep(call.args), part.thought_signature]
-        elif fields <= ANSWER and (answer := part.function_response) is not None and answer.model_fields_set <= NAMED:
-            shape += [answer.id, answer.name, _deep(answer.response)]
+    def _contents(self, live: list[Any]) -> list[Said]:
+        if len(live) == len(self._live) and all(map(operator.is_, live, self._live)):
+            now, known = self._said, self._known
         else:
-            shape.append(repr(part))
-    shape.append(None if content.parts is None else len(content.parts))
-    return tuple(shape)
+            before = dict(zip(map(id, self._live), self._said, strict=True))
+            now, known = [before.get(id(content), NOTHING) for content in live], {}
+        touched = [
+            (at, self._write(content, known))
+            for at, content in enumerate(live)
+            if type(content) is not PromisedContent or now[at] is NOTHING
+        ]
+        if any(now[at] is not said for at, said in touched):
+            now = now.copy()
+            for at, said in touched:
+                now[at] = said
+        self._live, self._said, self._known = live.copy(), now, known or self._known
+        return now
+
+    def _write(self, content: Any, known: dict[tuple[Any, ...], Said]) -> Said:
+        """What a content says: as was written down for one that says the same, if there is such."""
+        try:
+            key = packed_of(content) or _packed(content)
+            role, parts = key
+            for part in parts or ():
+                if type(part) is dict:
+                    return Said(role, parts)
+            said = known.get(key) or self._known.get(key)
+            if said is None:
+                said = Said(role, parts)
+            known[key] = said
+            return said
+        except Exception:
+            return Said("", None, {"role": "", "parts": [{"text": f"(not a Content: {content!r})"}]})
 
 
-TEXT = frozenset({"text", "thought", "thought_signature"})
-CALL = frozenset({"function_call", "thought_signature"})
-ANSWER = frozenset({"function_response"})
-NAMED = frozenset({"id", "name", "args", "response"})
-"""The fields that nearly all parts, calls and responses make do with."""
+NOTHING = Said(None, None)
 
 
-def _deep(value: Any) -> str:
-    try:
-        return json.dumps(value)
-    except (TypeError, ValueError):
-        return repr(value)
+def _packed(content: types.Content) -> tuple[Any, tuple[Packed | None, ...] | None]:
+    parts = content.parts
+    return content.role, None if parts is None else tuple(None if part is None else pack(part) for part in parts)

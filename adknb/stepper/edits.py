@@ -39,9 +39,15 @@ class Problem:
 
 def request_json(request: LLMRequest) -> dict[str, Any]:
     """A request as camelCase JSON: `{"model", "contents", "config", "tools"}`, the tools as the sorted local names."""
+    rest = rest_json(request)
+    contents = [content_json(content) for content in request.contents]
+    return {"model": rest["model"], "contents": contents, "config": rest["config"], "tools": rest["tools"]}
+
+
+def rest_json(request: LLMRequest) -> dict[str, Any]:
+    """A request without its contents, as in `request_json`."""
     return {
         "model": request.model,
-        "contents": [content_json(content) for content in request.contents],
         "config": _dump(request.config, set(NOT_SHOWN)),
         "tools": sorted(request.tools),
     }

@@ -12,6 +12,7 @@ import inspect
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 from google.genai import types
@@ -20,6 +21,7 @@ from adknb.engine.context import Context
 from adknb.engine.errors import AdknbError
 from adknb.engine.event import EventActions
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
+from adknb.stepper.dumps import AsItWas
 from adknb.stepper.patches import Patch, plain
 from adknb.stepper.tape import Tape
 
@@ -63,8 +65,37 @@ class Entry:
     """For a stop after a call: the number of the stop before it."""
     lane: str | None = None
     """The lane that the reader chose to go next."""
-    key: str = ""
+    question: Question | None = None
     """For a model or tool that ran: what it was asked. The same question need not be asked again."""
+
+    @property
+    def key(self) -> str:
+        """What tells its question from others; empty where nothing was asked."""
+        return self.question.key if self.question is not None else ""
+
+
+class Question:
+    """What a model, a tool or the summarizer is asked, all of it: a tool may look at the state, too."""
+
+    def __init__(self, stop: Stop, request: AsItWas | None = None) -> None:
+        holds = stop.holds
+        self._asked: Any
+        if request is not None:
+            self._asked = request
+        elif stop.seam is Seam.SUMMARIZE:
+            self._asked = plain(holds.get("events"))
+        else:
+            decision = holds["ctx"].tool_confirmation
+            self._asked = [plain(holds["args"]), plain(holds["ctx"].session.state), plain(decision)]
+        self._stream = holds.get("stream")
+        self._whose = [str(stop.seam), stop.name, stop.agent]
+
+    @cached_property
+    def key(self) -> str:
+        """The same for the same question, and short. Made when it is asked for: a request may be long."""
+        asked = [self._asked.json, self._stream] if isinstance(self._asked, AsItWas) else self._asked
+        text = json.dumps([*self._whose, asked], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Memory:
@@ -80,7 +111,7 @@ class Memory:
 
     def with_more(self, journal: Sequence[Entry]) -> Memory:
         """This memory behind what a journal has kept."""
-        asked = {e.number: e.key for e in journal if e.key}
+        asked = {e.number: e.key for e in journal if e.question}
         return Memory(
             [(e.key, e.tape) for e in journal if e.tape is not None] + self._tapes,
             [(asked[e.closes], e.effect) for e in journal if e.effect and e.closes in asked] + self._effects,
@@ -96,18 +127,18 @@ class Memory:
         """What tools came to, as far as it is left, by what was asked."""
         return list(self._effects)
 
-    def tape(self, key: str) -> Tape | None:
+    def tape(self, question: Question) -> Tape | None:
         """The answers to this request, if it was sent before."""
-        return _take(self._tapes, key)
+        return _take(self._tapes, question)
 
-    def effect(self, key: str) -> Effect | None:
+    def effect(self, question: Question) -> Effect | None:
         """What this call came to, if it was made before."""
-        return _take(self._effects, key)
+        return _take(self._effects, question)
 
 
-def _take(kept: list[tuple[str, T]], key: str) -> T | None:
+def _take(kept: list[tuple[str, T]], question: Question) -> T | None:
     for i, (asked, answer) in enumerate(kept):
-        if asked == key:
+        if asked == question.key:
             del kept[i]
             return answer
     return None
@@ -117,20 +148,6 @@ def place_of(stop: Stop, turn: int) -> str:
     """`turn 1: before tool get_weather in lane …`: what a replay must meet again."""
     lane = f" in lane {stop.lane}" if stop.lane else ""
     return f"turn {turn}: {stop}{lane}"
-
-
-def key_of(stop: Stop, request: dict[str, Any] | None = None) -> str:
-    """What a model, a tool or the summarizer is asked, all of it: a tool may look at the state, too."""
-    holds = stop.holds
-    if request is not None:
-        asked: Any = [request, holds["stream"]]
-    elif stop.seam is Seam.SUMMARIZE:
-        asked = plain(holds.get("events"))
-    else:
-        decision = holds["ctx"].tool_confirmation
-        asked = [plain(holds["args"]), plain(holds["ctx"].session.state), plain(decision)]
-    text = json.dumps([str(stop.seam), stop.name, stop.agent, asked], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def use_key(stop: Stop) -> str:

@@ -23,7 +23,7 @@ from adknb.engine.event_json import camel, event_to_json, response_to_json, snak
 from adknb.engine.model import LLMRequest
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Return, Stop
-from adknb.stepper.dumps import Dumps
+from adknb.stepper.dumps import AsItWas, Dumps
 from adknb.stepper.edits import request_json
 
 EDITABLE = ("request", "args", "response", "event", "content", "events")
@@ -83,8 +83,12 @@ def taken(before: dict[str, Any], now: dict[str, Any]) -> Patch:
     """What has changed between two snapshots of a stop."""
     names = [n for n in (*before, *(n for n in now if n not in before)) if before.get(n) != now.get(n)]  # mostly none
     old, new = ({n: held[n] for n in names if n in held} for held in (before, now))
-    patch: Patch = jsonpatch.make_patch(old, new).patch
+    patch: Patch = jsonpatch.make_patch(_json(old), _json(new)).patch
     return patch
+
+
+def _json(held: dict[str, Any]) -> dict[str, Any]:
+    return {name: thing.json if isinstance(thing, AsItWas) else thing for name, thing in held.items()}
 
 
 def put_back(stop: Stop, patch: Patch, request: LLMRequest | None = None) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from adknb.engine.stops import Phase, Raise, Seam, Stop
 
 
-@dataclass(frozen=True, slots=True)
-class StopRecord:
+class StopRecord(NamedTuple):
     """One stop of the run so far. `number` is its position (0-based), `turn` and `step` count from 1.
 
     `depth` says how many calls it stands inside; `event` is the position of the session event it is about, if any;

@@ -19,17 +19,18 @@ from adknb.engine.platform import interleaved
 from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
 from adknb.engine.tool import ConfirmationRejected, ConfirmationRequired
-from adknb.stepper.dumps import Dumps
+from adknb.lens.state_changes import MergedCall, merged_calls
+from adknb.stepper.dumps import AsItWas, Dumps
 from adknb.stepper.journal import (
     Effect,
     Entry,
     Memory,
+    Question,
     ReplayDiverged,
     answer_again,
     counting,
     effect_of,
     is_performed,
-    key_of,
     leave_behind,
     place_of,
     use_key,
@@ -59,7 +60,7 @@ class Run:
         self.stops: list[StopRecord] = []
         self.journal: list[Entry] = []
         """An entry for each stop, the present one included."""
-        self.requests: list[dict[str, Any]] = []
+        self.requests: list[AsItWas] = []
         self.tools_run: list[str] = []
         self.error: Exception | None = None
         self.request: LLMRequest | None = None
@@ -86,8 +87,10 @@ class Run:
         self.memory = Memory()
         """What an earlier run performed behind the stop this one was brought to."""
         self._written = Written()
-        self.stages = Stages()
+        self.stages = Stages(self.dumps)
         """The request of the present step after every stage."""
+        self.merges: list[list[MergedCall]] = []
+        """What each of several calls wrote, for every merge so far."""
 
     # --------------------------------------------------------------------------------------------------------- going on
 
@@ -112,8 +115,6 @@ class Run:
             self._held = None
         elif self._held is None:
             self._held = snapshot(self.here, self.request, self.dumps)
-        if self.here is not None and self._held is not None:
-            self.stages.pause(self.request, self._held.get("request"))
 
     def edits(self) -> Patch:
         """What the reader has changed at this stop so far."""
@@ -273,14 +274,14 @@ class Run:
         if stop.seam is Seam.MODEL:
             sent = self.dumps.request(stop.holds["request"])
             self.requests.append(sent)
-            entry.key = key_of(stop, sent)
-            entry.tape = entry.tape or self.memory.tape(entry.key) or Tape()
+            entry.question = Question(stop, sent)
+            entry.tape = entry.tape or self.memory.tape(entry.question) or Tape()
             if entry.tape.waits and not self.offline:
                 entry.tape.go_on_with(self._ask(stop))
             stop.answer = Return(entry.tape)
         elif is_performed(stop):
-            entry.key = key_of(stop)
-            effect = self._promised.get(len(self.journal) - 1) or self.memory.effect(entry.key)
+            entry.question = Question(stop)
+            effect = self._promised.get(len(self.journal) - 1) or self.memory.effect(entry.question)
             if effect is None and self.offline:
                 stop.answer = Raise(TapeEnded(f"the recording ends here: {stop.name!r} was not run when it was made"))
                 return
@@ -357,7 +358,7 @@ class Run:
         self._heard = 0
         self.error = None
         self.request = self.flow = self._session = None
-        self.stages = Stages()
+        self.stages = Stages(self.dumps)
         self._items = self.play.iter(self.play.turns[self.turn - 1])
         return True
 
@@ -374,6 +375,8 @@ class Run:
         self._session = getattr(stop.holds.get("ctx"), "session", None) or self._session
         self.here = stop
         self.stages.at(stop)
+        if stop.seam is Seam.MERGE and stop.phase is Phase.AFTER and len(stop.holds["events"]) > 1:
+            self.merges.append(merged_calls(stop.holds["events"]))
         stop.number, stop.turn = len(self.stops), self.turn
         if self.lanes is not None:
             self.lanes.wish = None

@@ -23,8 +23,10 @@ from adknb.engine.response import LLMResponse
 from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
 from adknb.lens.invariants import Invariant, broken, invariants
+from adknb.lens.state_changes import MergedCall
 from adknb.scenarios import Turn
 from adknb.stepper.compare import Comparison, changed_tree, compare
+from adknb.stepper.dumps import AsItWas
 from adknb.stepper.edits import apply_request, request_json
 from adknb.stepper.json_values import must_have_json_form
 from adknb.stepper.nest import NotebookLoop
@@ -87,8 +89,7 @@ class Stepper:
         self.breakpoints: list[Wish] = []
         self.notice = ""
         self.problem = ""
-        self.request_before: dict[str, Any] | None = None
-        """The request as it stood when the reader left the last pause, as JSON."""
+        self._before: AsItWas | None = None
         self._listeners: list[Callable[[], None]] = []
         self._shown = False
         self._closed = False
@@ -328,7 +329,7 @@ class Stepper:
                 must_be_sound(self.here, self._run.request)
             other = Stepper(run=self._run.again())
             other.breakpoints = list(self.breakpoints)
-            other.request_before = self.request_before
+            other._before = self._before
             return other
 
     # --------------------------------------------------------------------------------------------------------- keeping
@@ -426,7 +427,12 @@ class Stepper:
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Every model request as it was sent, as JSON."""
-        return self._run.requests
+        return [request.json for request in self._run.requests]
+
+    @property
+    def merges(self) -> list[list[MergedCall]]:
+        """For every answer that several calls share: the calls in their order, each with what it wrote to the state."""
+        return self._run.merges
 
     @property
     def tools_run(self) -> list[str]:
@@ -520,7 +526,13 @@ class Stepper:
     def request_shown(self) -> dict[str, Any] | None:
         """`request_now` for the views: its parts are shared with what the run keeps, so it is to be looked at only."""
         with self.lock:
-            return None if self.request is None else self._run.dumps.request(self.request)
+            now = self._as_it_is()
+            return None if now is None else now.json
+
+    @property
+    def request_before(self) -> dict[str, Any] | None:
+        """The request as it stood when the reader left the last pause, as JSON, to be looked at only."""
+        return None if self._before is None else self._before.json
 
     @property
     def request_now(self) -> dict[str, Any] | None:
@@ -600,10 +612,10 @@ class Stepper:
             if self.here is None:
                 return self._over()
             must_be_sound(self.here, self._run.request)
-            before = self.request_shown
+            before = self._as_it_is()
             with self._interruptible():
                 self._run.advance()
-                self.request_before, self.notice, self.problem = before, "", ""
+                self._before, self.notice, self.problem = before, "", ""
                 while (stop := self.here) is not None and not wanted(stop):
                     hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
                     if hit is not None:
@@ -620,7 +632,7 @@ class Stepper:
 
         It is told by the `notice` and raised again. What had come to its end in between is not run again.
         """
-        start, was_over, before = self.position, self.here is None, self.request_before
+        start, was_over, before = self.position, self.here is None, self._before
         try:
             yield
         except Exception:  # the run is as it was, or has told it as a turn's end
@@ -632,7 +644,7 @@ class Stepper:
                 if was_over:  # the command was to add a turn
                     self._run.play.turns.pop()
                 self._run = self._run.again() if was_over else self._run.begun_again(start)
-                self.request_before = before
+                self._before = before
                 self.notice = f"interrupted ({type(error).__name__}) behind {at}; back where the command began"
             except AdknbError as wrong:
                 self.notice = f"interrupted ({type(error).__name__}) behind {at}; the run could not be brought back"
@@ -654,11 +666,14 @@ class Stepper:
             return self._go(lambda s: s.opened_by is stop or s.seam is Seam.TURN)
 
     def _change_to(self, run: Run, notice: str) -> None:
-        before = self.request_shown
+        before = self._as_it_is()
         self._run = run
         self._run.pause()
-        self.request_before, self.notice, self.problem = before, notice, ""
+        self._before, self.notice, self.problem = before, notice, ""
         self._tell()
+
+    def _as_it_is(self) -> AsItWas | None:
+        return None if self.request is None else self._run.dumps.request(self.request)
 
     def _held(self, name: str) -> Any:
         return None if self.here is None else self.here.holds.get(name)

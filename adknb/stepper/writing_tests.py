@@ -215,7 +215,7 @@ def _place_of_agent(dbg: Stepper, agent: str) -> str:
 
 def _asked_at(dbg: Stepper) -> list[StopRecord]:
     """The stops at which requests were sent."""
-    return [dbg.stops[e.number] for e in dbg._run.journal if e.key and dbg.stops[e.number].seam is Seam.MODEL]
+    return [dbg.stops[e.number] for e in dbg._run.journal if e.question and dbg.stops[e.number].seam is Seam.MODEL]
 
 
 def _title(document: Json) -> str:

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from adknb.engine.model import LLMRequest
 from adknb.engine.stops import Phase, Seam, Stop
 
+WRITERS = (Seam.PROCESSOR, Seam.TOOL_DECLARATION, Seam.BEFORE_MODEL)
+"""The seams behind which a request may be another."""
+
 
 class Size(NamedTuple):
     """How much a request holds."""
@@ -28,13 +31,11 @@ class Written:
     def at(self, stop: Stop) -> str:
         """`2 paragraphs`, `1 content`, `3 declarations`; empty for nothing, and at stops before a call."""
         request = stop.holds.get("request")
-        if request is None:
+        if request is None or stop.noop or stop.seam not in WRITERS:
             return ""
         before = self._size if request is self._request else Size()
         self._request, self._size = request, size_of(request)
-        if stop.phase is Phase.BEFORE or stop.seam not in (Seam.PROCESSOR, Seam.TOOL_DECLARATION, Seam.BEFORE_MODEL):
-            return ""
-        return in_words(before, self._size)
+        return "" if stop.phase is Phase.BEFORE else in_words(before, self._size)
 
 
 def size_of(request: LLMRequest) -> Size:
