@@ -14,7 +14,7 @@ from google.genai import types
 
 from adknb.engine.model import LLMRequest
 from adknb.engine.processors.contents.packed import Packed, pack, unpack
-from adknb.engine.processors.contents.promises import PromisedContent, packed_of
+from adknb.engine.processors.contents.promises import PromisedContent, how_many_kept, packed_of
 from adknb.stepper.edits import content_json, rest_json
 
 Json = dict[str, Any]
@@ -90,6 +90,9 @@ class Dumps:
         """The contents of the latest request, and what each of them said."""
         self._known: dict[tuple[Any, ...], Said] = {}
         """The same by what they say."""
+        self._open: list[int] = []
+        """The positions of those that somebody has touched, and may touch again."""
+        self._kept = 0
 
     def request(self, request: LLMRequest) -> AsItWas:
         """The request as it is now; one that a reader has broken is told as far as it goes."""
@@ -102,21 +105,23 @@ class Dumps:
         return AsItWas(rest, self._contents(live.contents if isinstance(live.contents, list) else []))
 
     def _contents(self, live: list[Any]) -> list[Said]:
+        kept = how_many_kept()
         if len(live) == len(self._live) and all(map(operator.is_, live, self._live)):
-            now, known = self._said, self._known
+            now, known, open_ = self._said, self._known, self._open
+            if kept != self._kept:
+                open_ = [at for at, content in enumerate(live) if type(content) is not PromisedContent]
         else:
             before = dict(zip(map(id, self._live), self._said, strict=True))
             now, known = [before.get(id(content), NOTHING) for content in live], {}
-        touched = [
-            (at, self._write(content, known))
-            for at, content in enumerate(live)
-            if type(content) is not PromisedContent or now[at] is NOTHING
-        ]
-        if any(now[at] is not said for at, said in touched):
+            open_ = [at for at, content in enumerate(live) if type(content) is not PromisedContent]
+            now = [self._write(live[at], known) if said is NOTHING else said for at, said in enumerate(now)]
+        fresh = [(at, said) for at in open_ if (said := self._write(live[at], known)) is not now[at]]
+        if fresh:
             now = now.copy()
-            for at, said in touched:
+            for at, said in fresh:
                 now[at] = said
         self._live, self._said, self._known = live.copy(), now, known or self._known
+        self._open, self._kept = open_, kept
         return now
 
     def _write(self, content: Any, known: dict[tuple[Any, ...], Said]) -> Said:

@@ -69,6 +69,8 @@ class Run:
         self._items: Generator[Any, None, None] | None = None
         self._session: Session | None = None
         self._held: dict[str, Any] | None = None
+        self.left: AsItWas | None = None
+        """The request as it stood when edits were last asked for: when a reader has left a pause, as it was left."""
         self._heard = 0
         self._busy = False
         self.unused: dict[str, int] = {}
@@ -120,7 +122,9 @@ class Run:
         """What the reader has changed at this stop so far."""
         if self.here is None or self._held is None:
             return []
-        return taken(self._held, snapshot(self.here, self.request, self.dumps))
+        now = snapshot(self.here, self.request, self.dumps)
+        self.left = now.get("request")
+        return taken(self._held, now)
 
     def close(self) -> None:
         """Leave for good: generators are closed, an open model stream too."""

@@ -12,6 +12,7 @@ from google.genai import types
 
 from adknb.engine.errors import BadData
 from adknb.engine.model import LLMRequest
+from adknb.engine.processors.contents.promises import PromisedContent
 from adknb.engine.stops import Stop
 
 
@@ -27,7 +28,8 @@ def must_be_sound(stop: Stop, request: LLMRequest | None) -> None:
         _is(request.config, types.GenerateContentConfig, "request.config")
         _is(request.tools, dict, "request.tools")
         for i, content in enumerate(_is(request.contents, list, "request.contents")):
-            _content(content, f"request.contents[{i}]")
+            if type(content) is not PromisedContent:  # one that nobody has touched is as it was made
+                _content(content, f"request.contents[{i}]")
     if "args" in stop.holds:
         _is(stop.holds["args"], dict, "args")
     for name in ("event", "response"):
@@ -38,9 +40,8 @@ def must_be_sound(stop: Stop, request: LLMRequest | None) -> None:
 
 def _content(content: Any, where: str) -> None:
     _is(content, types.Content, where)
-    if type(content) is types.Content:  # one that nobody has touched is as it was made
-        for i, part in enumerate(content.parts or ()):
-            _is(part, types.Part, f"{where}.parts[{i}]")
+    for i, part in enumerate(content.parts or ()):
+        _is(part, types.Part, f"{where}.parts[{i}]")
 
 
 def _is(thing: Any, kind: type, where: str) -> Any:

@@ -612,10 +612,9 @@ class Stepper:
             if self.here is None:
                 return self._over()
             must_be_sound(self.here, self._run.request)
-            before = self._as_it_is()
             with self._interruptible():
                 self._run.advance()
-                self._before, self.notice, self.problem = before, "", ""
+                self._before, self.notice, self.problem = self._run.left, "", ""
                 while (stop := self.here) is not None and not wanted(stop):
                     hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
                     if hit is not None:

@@ -147,22 +147,45 @@ class Ledger:
 
     def fates(self) -> list[Fate]:
         """One fate for each event of the session, in order."""
+        where = self._where()
+        kept = (AS_IT_IS.fill([self.viewer.agent_name]),)
+        return [self._fate(at, where, kept) for at in range(self.event_count)]
+
+    def verdicts(self) -> list[tuple[str, Because]]:
+        """The kind of every fate and what decided it, without the sentences: enough where many viewers are compared."""
+        where = self._where()
+        as_it_is = (KEPT, AS_IT_IS)
+        found = []
+        for at in range(self.event_count):
+            notes = self.notes.get(at)
+            if notes is None and at in where:
+                found.append(as_it_is)
+                continue
+            kind, _ = self._decided(at, where)
+            found.append((kind, _sorted(kind, notes)[0][1] if notes else AS_IT_IS))
+        return found
+
+    def _where(self) -> dict[int, tuple[int, ...]]:
+        """Position of an event -> those of the contents that hold something of it."""
         where: dict[int, tuple[int, ...]] = {}
         for index, whose in enumerate(self.sent):
             for at in (whose,) if isinstance(whose, int) else whose or ():
                 where[at] = (*where[at], index) if at in where else (index,)
-        kept = (AS_IT_IS.fill([self.viewer.agent_name]),)
-        return [self._fate(at, where, kept) for at in range(self.event_count)]
+        return where
 
-    def _fate(self, at: int, where: dict[int, tuple[int, ...]], kept: tuple[Reason, ...]) -> Fate:
+    def _decided(self, at: int, where: dict[int, tuple[int, ...]]) -> tuple[str, tuple[int, ...]]:
+        """Kind and contents of an event's fate."""
         contents, notes = where.get(at, ()), self.notes.get(at, [])
         if contents:
-            kind = self._kind(contents, notes) if notes else KEPT
-        elif covered := sorted({index for by in self.covered.get(at, ()) for index in where.get(by, ())}):
-            kind, contents = SUMMARISED, tuple(covered)
-        else:
-            kind = LEFT_OUT
-        reasons = _reasons(kind, notes) if notes else kept
+            return self._kind(contents, notes) if notes else KEPT, contents
+        if covered := sorted({index for by in self.covered.get(at, ()) for index in where.get(by, ())}):
+            return SUMMARISED, tuple(covered)
+        return LEFT_OUT, ()
+
+    def _fate(self, at: int, where: dict[int, tuple[int, ...]], kept: tuple[Reason, ...]) -> Fate:
+        kind, contents = self._decided(at, where)
+        notes = self.notes.get(at, [])
+        reasons = tuple(because.fill(args) for _, because, args in _sorted(kind, notes)) if notes else kept
         if at in self.made_up and kind not in (SUMMARISED, LEFT_OUT):
             ids = dict.fromkeys(i for i in self.made_up[at] if i.startswith(CLIENT_ID_PREFIX))
             reasons = (*reasons, MADE_UP_IDS.fill([tuple(ids)]))
@@ -175,13 +198,13 @@ class Ledger:
         return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)
 
 
-def _reasons(kind: str, notes: list[Note]) -> tuple[Reason, ...]:
-    """The reasons that decided first. Of several passes that dropped an event, the last had the last word."""
+def _sorted(kind: str, notes: list[Note]) -> list[Note]:
+    """The notes that decided first. Of several passes that dropped an event, the last had the last word."""
     deciding = [note for note in notes if note[0] == kind]
     others = [note for note in notes if note[0] != kind]
     if kind == LEFT_OUT:
         deciding.reverse()
-    return tuple(because.fill(args) for _, because, args in deciding + others)
+    return deciding + others
 
 
 @dataclass
@@ -201,3 +224,8 @@ class Assembly:
     def fates(self) -> list[Fate]:
         """What became of each event of the session: one fate an event, in order."""
         return self.ledger.fates()
+
+    @cached_property
+    def verdicts(self) -> list[tuple[str, Because]]:
+        """Kind and deciding reason of each fate, its sentence not yet put together."""
+        return self.ledger.verdicts()

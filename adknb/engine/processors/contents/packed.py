@@ -47,6 +47,12 @@ def pack_set(parts: Iterable[types.Part | None]) -> list[Packed]:
     return packed
 
 
+def pack(part: types.Part) -> Packed:
+    """One part packed, set or not."""
+    packed = pack_set((part,))
+    return packed[0] if packed else freeze(part)
+
+
 def unpack(packed: Packed) -> types.Part:
     """The part. What was packed may become part of it, so this is done once."""
     if isinstance(packed, str):

@@ -23,6 +23,7 @@ _role_slot = BaseModel.__dict__["__pydantic_extra__"]
 _parts_slot = BaseModel.__dict__["__pydantic_private__"]
 _set_role, _set_parts = _role_slot.__set__, _parts_slot.__set__
 _lock = Lock()
+_kept = 0
 
 
 class PromisedContent(types.Content):
@@ -41,14 +42,38 @@ def promise(role: str | None, parts: list[Packed]) -> types.Content:
     return made
 
 
+def packed_of(content: types.Content) -> tuple[str | None, tuple[Packed, ...]] | None:
+    """Role and packed parts of a content that nobody has touched; None for any other.
+
+    One with parts that would not be copied by sharing them (plain dictionaries) is touched by this.
+    """
+    if type(content) is PromisedContent:
+        with _lock:
+            if type(content) is PromisedContent:
+                packed = _parts_slot.__get__(content)
+                for part in packed:
+                    if type(part) is dict:
+                        break
+                else:
+                    return _role_slot.__get__(content), tuple(packed)
+    return None
+
+
+def how_many_kept() -> int:
+    """How many promises have been kept so far, by whomever: as long as it is the same, nobody has looked at any."""
+    return _kept
+
+
 def keep(content: types.Content) -> types.Content:
     """Make an ordinary content of a promised one, in place. Of several threads that ask, the first does it."""
+    global _kept
     with _lock:
         if type(content) is PromisedContent:
             role, packed = _role_slot.__get__(content), _parts_slot.__get__(content)
             parts = [unpack(part) for part in packed]
             fill(content, {"parts": parts, "role": role}, {"parts", "role"})
             object.__setattr__(content, "__class__", types.Content)
+            _kept += 1
     return content
 
 
