@@ -16,7 +16,10 @@ NO_GO_HOME = {
     "loops.py": "Go has no `async`: a goroutine waits wherever it likes",
     "stops.py": "Go's Flow does not pause: this is what adknb adds",
     "processors/contents/fates.py": "Go does not say why an event is not in the request: this is what adknb adds",
-    "processors/contents/promises.py": "Go copies at once; ours are copied when they are first touched",
+    "copies/__init__.py": "Go's generated types copy themselves",
+    "copies/packed.py": "Go's copies need no packing",
+    "copies/promises.py": "Go copies at once; ours are copied when they are first touched",
+    "copies/frozen.py": "Go's generated types copy themselves",
     "processors/contents/records.py": "Go's passes hand events around; ours hand around records that know their event",
 }
 """Modules of the engine without a Go home, and why."""

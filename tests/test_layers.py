@@ -25,13 +25,13 @@ ALL = {*BELOW_STEPPER, "stepper", "files", "widgets", "attach", "course", "gomap
 MAY_IMPORT = {
     "engine": {"engine"},
     "front": {"engine"},
-    "fixes": {"engine"},
+    "fixes": {"engine", "fixes"},
     "json_text": {"engine"},
     "lens": {"engine", "lens"},
     "scenarios": {"engine", "json_text", "scenarios"},
     "stepper": {*BELOW_STEPPER, "stepper"},
     "files": {*BELOW_STEPPER, "files"},
-    "widgets": {*BELOW_STEPPER, "stepper", "files", "widgets"},
+    "widgets": {*BELOW_STEPPER, "stepper", "files", "gomap", "widgets"},  # gomap: the Source view tells Go homes
     "attach": {*BELOW_STEPPER, "stepper", "files", "attach"},
     "course": {*BELOW_STEPPER, "stepper", "files"},
     "gomap": set(),
@@ -43,7 +43,7 @@ MAY_IMPORT = {
 """Package (or module) of adknb -> those it may import from."""
 
 LEVELS = [
-    {"errors", "response", "loops"},
+    {"errors", "response", "loops", "copies"},
     {"event"},
     {"event_json", "go_text", "schema"},
     {"stops", "platform", "tool", "model", "session"},
@@ -84,7 +84,8 @@ IN_FUNCTIONS = {
     "attach": {"google.genai"},
     "widgets": {"rich"},
     "lab": {"jupyter_core", "nbformat"},
-    **{home: {"pandas", "IPython", "nbformat", "yaml"} for home in ("lens", "stepper", "files", "scenarios")},
+    **{home: {"pandas", "IPython", "nbformat", "yaml"} for home in ("lens", "stepper", "scenarios")},
+    "files": {"pandas", "yaml", "rich"},  # and tqdm, by name, where it is installed
 }
 """What the extras bring is imported where it is used, never when a module loads: the plain install works without."""
 

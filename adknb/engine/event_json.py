@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import google.genai.types as types
@@ -60,12 +61,14 @@ ACTIONS: dict[str, type] = {
 }
 
 
+@lru_cache(maxsize=2048)  # a long session asks for the same few names over and over
 def camel(name: str) -> str:
     """`state_delta` -> `stateDelta`."""
     head, *tail = name.split("_")
     return head + "".join(word.capitalize() for word in tail)
 
 
+@lru_cache(maxsize=2048)
 def snake(name: str) -> str:
     """`stateDelta` -> `state_delta`; a name that is already so stays."""
     return "".join("_" + c.lower() if c.isupper() else c for c in name).lstrip("_")

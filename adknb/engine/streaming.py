@@ -69,7 +69,11 @@ class StreamingResponseAggregator:
 
         Go: internal/llminternal/stream_aggregator.go, ProcessResponse, aggregateResponse
         """
-        response = self.response = genai_to_llm_response(chunk)
+        return self.take(genai_to_llm_response(chunk))
+
+    def take(self, response: LLMResponse) -> LLMResponse:
+        """Take in a chunk that is a response already, from a model that is not Gemini; see `process_response`."""
+        self.response = response
         response.partial = True
         response.turn_complete = bool(response.finish_reason)
         self.usage_metadata = response.usage_metadata or self.usage_metadata

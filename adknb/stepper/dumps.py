@@ -12,9 +12,9 @@ from typing import Any
 
 from google.genai import types
 
+from adknb.engine.copies.packed import Packed, pack, unpack
+from adknb.engine.copies.promises import PromisedContent, how_many_kept, packed_of
 from adknb.engine.model import LLMRequest
-from adknb.engine.processors.contents.packed import Packed, pack, unpack
-from adknb.engine.processors.contents.promises import PromisedContent, how_many_kept, packed_of
 from adknb.stepper.edits import content_json, rest_json
 
 Json = dict[str, Any]

@@ -10,9 +10,9 @@ from typing import Any
 
 from google.genai import types
 
+from adknb.engine.copies.promises import PromisedContent
 from adknb.engine.errors import BadData
 from adknb.engine.model import LLMRequest
-from adknb.engine.processors.contents.promises import PromisedContent
 from adknb.engine.stops import Stop
 
 

@@ -6,6 +6,7 @@ and a command returns when the run has reached its next pause. Nothing ever wait
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import threading
@@ -13,36 +14,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from google.genai import types
-
 from adknb.engine.errors import AdknbError, BadData
-from adknb.engine.event import Event
-from adknb.engine.model import LLMRequest, as_response
+from adknb.engine.model import LLMRequest
 from adknb.engine.platform import TaskRunner
-from adknb.engine.response import LLMResponse
-from adknb.engine.session import Session
 from adknb.engine.stops import Phase, Raise, Return, Seam, Stop
-from adknb.lens.invariants import Invariant, broken, invariants
-from adknb.lens.state_changes import MergedCall
 from adknb.scenarios import Turn
 from adknb.stepper.compare import Comparison, changed_tree, compare
-from adknb.stepper.dumps import AsItWas
-from adknb.stepper.edits import apply_request, request_json
-from adknb.stepper.json_values import must_have_json_form
+from adknb.stepper.edits import apply_request
+from adknb.stepper.fitting import fitting
+from adknb.stepper.looking import Looking
 from adknb.stepper.nest import NotebookLoop
 from adknb.stepper.patches import Patch
 from adknb.stepper.plays import Message, Play, UnknownName, as_message, known_names, play_of
 from adknb.stepper.record import StopRecord
 from adknb.stepper.run import Run
 from adknb.stepper.sound import must_be_sound
-from adknb.stepper.stages import Paragraph, Stage, paragraphs
 from adknb.stepper.waiting import finished
 from adknb.stepper.wishes import Wish, at, when
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 OVER = "the run is over; send(message) adds a turn, step(…) begins a new run"
+
+
+SETTABLE = ("request", "breakpoints", "notice", "problem", "lock")
+"""What may be assigned to a Stepper."""
 
 
 class NotPaused(AdknbError):
@@ -77,7 +74,7 @@ def step(
     return dbg
 
 
-class Stepper:
+class Stepper(Looking):
     """A paused run.
 
     `here` is the present stop, None once the run is over; `request`, `args`, `response`, `result` and `event` are its
@@ -89,9 +86,7 @@ class Stepper:
         self.breakpoints: list[Wish] = []
         self.notice = ""
         self.problem = ""
-        self._before: AsItWas | None = None
         self._listeners: list[Callable[[], None]] = []
-        self._shown = False
         self._closed = False
         if run is None:
             assert play is not None
@@ -99,6 +94,14 @@ class Stepper:
             run.advance()
         self._run = run
         self._run.pause()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set `request`, `breakpoints`, …; a name that is none of them is refused, as an edit that would do nothing."""
+        if not (name.startswith("_") or name in SETTABLE):
+            near = difflib.get_close_matches(name, SETTABLE, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "edit what it shows in place: dbg.args['city'] = …"
+            raise AttributeError(f"nothing is called {name!r} that could be set here; {hint}")
+        super().__setattr__(name, value)
 
     # ------------------------------------------------------------------------------------------------------- going on
 
@@ -243,7 +246,7 @@ class Stepper:
             TypeError: the value is nothing this call could come to, or has no JSON form; the run stays where it is.
             NotPaused: there is no call here.
         """
-        return self._answer(Return(_fitting(self._paused(), value)))
+        return self._answer(Return(fitting(self._paused(), value)))
 
     def fail(self, error: Exception | str) -> Stepper:
         """Make the call fail instead of making it: the run takes the error as the real thing."""
@@ -269,6 +272,15 @@ class Stepper:
             apply_request(self.request, data)
             self._tell()
         return self
+
+    @property
+    def request(self) -> LLMRequest | None:
+        """The live request of this stop, else the latest one of the turn. Assigning is `edit("request", …)`."""
+        return super().request
+
+    @request.setter
+    def request(self, value: Any) -> None:
+        self.edit("request", value)
 
     @property
     def edits(self) -> Patch:
@@ -402,190 +414,11 @@ class Stepper:
                 other._go(lambda s: here is not None and _same_place(s, here) and other.turn == turn)
             return compare(self, other)
 
-    # --------------------------------------------------------------------------------------------- what there is to see
-
-    @property
-    def here(self) -> Stop | None:
-        """The present stop; None once the run is over."""
-        return self._run.here
-
-    @property
-    def turn(self) -> int:
-        """The turn that is running, from 1."""
-        return self._run.turn
-
-    @property
-    def stops(self) -> list[StopRecord]:
-        """Every stop so far, a small record each."""
-        return self._run.stops
-
-    @property
-    def position(self) -> int:
-        """The position of `here` in `stops`; their number once the run is over."""
-        return len(self.stops) - 1 if self.here is not None else len(self.stops)
-
-    @property
-    def requests(self) -> list[dict[str, Any]]:
-        """Every model request as it was sent, as JSON."""
-        return [request.json for request in self._run.requests]
-
-    @property
-    def merges(self) -> list[list[MergedCall]]:
-        """For every answer that several calls share: the calls in their order, each with what it wrote to the state."""
-        return self._run.merges
-
-    @property
-    def tools_run(self) -> list[str]:
-        """The names of the tools that ran, in order."""
-        return self._run.tools_run
-
-    @property
-    def error(self) -> Exception | None:
-        """What ended the last turn, if it was an error."""
-        return self._run.error
-
-    @property
-    def play(self) -> Play:
-        """What is run."""
-        return self._run.play
-
-    @property
-    def request(self) -> LLMRequest | None:
-        """The live request of this stop, else the latest one of the turn."""
-        return self._held("request") or self._run.request
-
-    @request.setter
-    def request(self, value: Any) -> None:
-        self.edit("request", value)
-
-    @property
-    def args(self) -> dict[str, Any] | None:
-        """The live arguments of a tool call."""
-        args: dict[str, Any] | None = self._held("args")
-        return args
-
-    @property
-    def response(self) -> LLMResponse | None:
-        """The live response: what the model gave, whole or as a chunk."""
-        response: LLMResponse | None = self._held("response") or self._outcome(Seam.MODEL)
-        return response
-
-    @property
-    def result(self) -> Any:
-        """What a tool came to: behind it, and at its `after_tool` callbacks."""
-        return self._outcome(Seam.TOOL) if self._held("result") is None else self._held("result")
-
-    @property
-    def event(self) -> Event | None:
-        """The live event: on its way to the runner, about to be stored, or merged from several answers."""
-        event: Event | None = self._outcome(Seam.EVENT) or self._outcome(Seam.MERGE) or self._held("event")
-        return event
-
-    @property
-    def session(self) -> Session:
-        """The running session of the turn; between turns, as it is stored."""
-        return self._run.session
-
-    @property
-    def events(self) -> list[Event]:
-        """The stored events, the user's included."""
-        return self.session.events
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """The session's state as it is now."""
-        return self.session.state
-
-    @property
-    def assembly(self) -> Any:
-        """How the contents of the latest request came about (processors.contents.Assembly), or None."""
-        return getattr(self._held("flow") or self._run.flow, "assembly", None)
-
-    @property
-    def invariants(self) -> list[Invariant]:
-        """What must hold of the request, checked now; empty before its contents are there."""
-        request = self.request
-        if request is None or not request.contents:
-            return []
-        return invariants(request.contents, self.events)
-
-    def is_broken(self, stop: Stop) -> bool:
-        """Whether an invariant breaks at this stop: behind the contents, and where the model is about to be asked."""
-        contents = stop.seam is Seam.PROCESSOR and stop.name == "contents" and stop.phase is Phase.AFTER
-        asked = stop.seam is Seam.MODEL and stop.phase is Phase.BEFORE
-        if not (contents or asked) or not stop.holds["request"].contents:
-            return False
-        return bool(broken(stop.holds["request"].contents, self.events))
-
-    @property
-    def fates(self) -> list[Any]:
-        """What became of each session event in the latest request."""
-        return list(self.assembly.fates) if self.assembly is not None else []
-
-    @property
-    def request_shown(self) -> dict[str, Any] | None:
-        """`request_now` for the views: its parts are shared with what the run keeps, so it is to be looked at only."""
-        with self.lock:
-            now = self._as_it_is()
-            return None if now is None else now.json
-
-    @property
-    def request_before(self) -> dict[str, Any] | None:
-        """The request as it stood when the reader left the last pause, as JSON, to be looked at only."""
-        return None if self._before is None else self._before.json
-
-    @property
-    def request_now(self) -> dict[str, Any] | None:
-        """The request as it stands, as JSON."""
-        return None if self.request is None else request_json(self.request)
-
-    @property
-    def stages(self) -> list[Stage]:
-        """The latest request as it stood after every stage so far: `start`, the processors, the tools' declarations.
-
-        Callbacks before the model, and edits made at a stop (`reader`), are stages too. Kept until the next turn.
-        """
-        with self.lock:
-            return list(self._run.stages.of(self.request))
-
-    @property
-    def paragraphs(self) -> list[Paragraph]:
-        """The latest request's system instruction: (text, stage that wrote it) for each paragraph."""
-        return paragraphs(self.stages)
-
-    def table(self) -> pd.DataFrame:
-        """The stored events as a pandas table."""
-        from adknb.lens.frame import event_frame
-
-        return event_frame(self.events)
+    # -------------------------------------------------------------------------------------------------------- mechanism
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Have a function called after each command, on the thread of that command."""
         self._listeners.append(listener)
-
-    def __repr__(self) -> str:
-        from adknb.widgets.text import describe
-
-        with self.lock:
-            try:
-                return describe(self)
-            except Exception as error:  # a broken edit: told with its place when the run goes on (sound.py)
-                return f"stop {self.position} · {self.here}\n  problem   something here cannot be shown: {error}"
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        from adknb.widgets.asked import asked_by_name
-        from adknb.widgets.panel.panel import mimebundle
-
-        with self.lock:
-            if self._shown and not asked_by_name():  # the panel that is there follows along
-                return {"text/plain": repr(self)}
-            self._shown = True
-            try:
-                return mimebundle(self)
-            except Exception:  # as above
-                return {"text/plain": repr(self)}
-
-    # -------------------------------------------------------------------------------------------------------- mechanism
 
     def _paused(self) -> Stop:
         if self.here is None:
@@ -645,9 +478,9 @@ class Stepper:
                 self._run = self._run.again() if was_over else self._run.begun_again(start)
                 self._before = before
                 self.notice = f"interrupted ({type(error).__name__}) behind {at}; back where the command began"
-            except AdknbError as wrong:
+            except (AdknbError, KeyboardInterrupt) as wrong:  # the latter: a reader who does not want to wait for it
                 self.notice = f"interrupted ({type(error).__name__}) behind {at}; the run could not be brought back"
-                self.problem = str(wrong)
+                self.problem = str(wrong) or type(wrong).__name__
                 self._run.break_off(self.notice)
             self._run.pause()
             self._tell()
@@ -671,20 +504,6 @@ class Stepper:
         self._before, self.notice, self.problem = before, notice, ""
         self._tell()
 
-    def _as_it_is(self) -> AsItWas | None:
-        return None if self.request is None else self._run.dumps.request(self.request)
-
-    def _held(self, name: str) -> Any:
-        return None if self.here is None else self.here.holds.get(name)
-
-    def _outcome(self, seam: Seam) -> Any:
-        """What the call came to, at the stop after one of this seam."""
-        stop = self.here
-        if stop is None or stop.seam is not seam or stop.phase is not Phase.AFTER:
-            return None
-        outcome = stop.holds["outcome"]
-        return outcome.value if isinstance(outcome, Return) else None
-
     def _tell(self) -> None:
         for listener in list(self._listeners):
             try:
@@ -701,42 +520,3 @@ def _is_still_to_be_sent(stop: Stop) -> bool:
     if stop.seam is Seam.MODEL:
         return stop.phase is Phase.BEFORE
     return stop.seam in (Seam.PROCESSOR, Seam.TOOL_DECLARATION, Seam.BEFORE_MODEL)
-
-
-def _fitting(stop: Stop, value: Any) -> Any:
-    """The value if the call at this stop could come to it, and a file could keep it. Raises TypeError."""
-    value = _of_its_kind(stop, value)
-    must_have_json_form(stop, value)
-    return value
-
-
-def _of_its_kind(stop: Stop, value: Any) -> Any:
-    if stop.seam is Seam.MODEL:
-        if stop.phase is Phase.BEFORE and isinstance(value, (list, tuple)):
-            return [as_response(v) for v in value]
-        return as_response(value)
-    wanted = _COMES_TO.get(stop.seam)
-    if wanted is not None and value is not None and not isinstance(value, wanted):
-        names = " or ".join(t.__name__ for t in wanted)
-        raise TypeError(f"{str(stop)!r} comes to {names} or None, not {type(value).__name__}")
-    if stop.seam in (Seam.EVENT, Seam.MERGE) and value is None:
-        raise TypeError(f"{str(stop)!r} comes to an Event, not None")
-    return value
-
-
-_COMES_TO: dict[Seam, tuple[type, ...]] = {
-    Seam.ON_USER_MESSAGE: (types.Content,),
-    Seam.BEFORE_RUN: (types.Content,),
-    Seam.BEFORE_AGENT: (types.Content,),
-    Seam.AFTER_AGENT: (types.Content,),
-    Seam.BEFORE_MODEL: (LLMResponse,),
-    Seam.AFTER_MODEL: (LLMResponse,),
-    Seam.ON_MODEL_ERROR: (LLMResponse,),
-    Seam.BEFORE_TOOL: (dict,),
-    Seam.AFTER_TOOL: (dict,),
-    Seam.ON_TOOL_ERROR: (dict,),
-    Seam.EVENT: (Event,),
-    Seam.ON_EVENT: (Event,),
-    Seam.MERGE: (Event,),
-}
-"""What callbacks and joints may come to, besides None; a tool may come to anything."""

@@ -18,8 +18,9 @@ from adknb.engine.model import as_response
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Phase, Seam, Stop
 from adknb.json_text import NotJson, TooDeep, strict
+from adknb.stepper.fitting import COMES_TO
 from adknb.stepper.patches import editable, plain, put_back
-from adknb.stepper.stepper import _COMES_TO, NotPaused, Stepper
+from adknb.stepper.stepper import NotPaused, Stepper
 from adknb.stepper.wishes import Wish, at, changed, event
 
 
@@ -237,7 +238,7 @@ def answer_of(stop: Stop, data: Any) -> Any:
     """
     if stop.seam is Seam.MODEL and stop.phase is Phase.BEFORE and isinstance(data, list):
         return [_response(item, f"answer[{n}]") for n, item in enumerate(data)]
-    wanted = (LLMResponse,) if stop.seam is Seam.MODEL else _COMES_TO.get(stop.seam, ())
+    wanted = (LLMResponse,) if stop.seam is Seam.MODEL else COMES_TO.get(stop.seam, ())
     if data is None or not wanted or isinstance(data, (int, float)):
         return data
     if LLMResponse in wanted:

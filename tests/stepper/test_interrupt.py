@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import asyncio
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from google.genai import types
 import adknb
 from adknb import LlmAgent, Stepper, at
 from adknb.engine.platform import interleaved
+from adknb.engine.processors import REQUEST_PROCESSORS
 from adknb.engine.response import LLMResponse
 
 
@@ -225,3 +227,45 @@ def test_a_run_that_cannot_be_brought_back_ends_its_turn_and_says_so():
     assert "could not be brought back" in dbg.notice
     assert "when it was recorded; the replay reached" in dbg.problem
     assert dbg.tools_run == ["fast", "slow"]
+
+
+def test_who_interrupts_the_way_back_too_keeps_what_there_is_to_see_and_can_begin_anew():
+    armed: list[bool] = []
+
+    def stubborn(ctx, request, flow):
+        if armed:
+            raise KeyboardInterrupt
+
+    def slow() -> str:
+        """Is interrupted the first time."""
+        if not armed:
+            armed.append(True)
+            raise KeyboardInterrupt
+        return "done"
+
+    call = types.Part(function_call=types.FunctionCall(id="c", name="slow", args={}))
+    model = adknb.ScriptedModel([types.Content(role="model", parts=[call]), "Done."])
+    agent = adknb.LlmAgent("agent", model=model, tools=[slow], request_processors=[*REQUEST_PROCESSORS, stubborn])
+    dbg = adknb.step(agent, "go").until(at(tool="slow"))
+    with pytest.raises(KeyboardInterrupt):
+        dbg.step()
+    assert str(dbg.here) == "after turn turn 1" and "could not be brought back" in dbg.notice
+    assert [e.author for e in dbg.events] == ["user", "agent"] and dbg.error is not None
+    armed.clear()
+    armed_again = dbg.restart().until("stubborn")
+    assert armed_again.here is not None and armed_again.here.name == "stubborn"
+
+
+@pytest.mark.parametrize(
+    "name, hint",
+    [
+        ("reqest", "did you mean 'request'?"),
+        ("breakpoint", "'breakpoints'"),
+        ("city", "in place"),
+        ("args", "in place"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(name, hint):
+    dbg = adknb.step(adknb.scenario("01a-one-turn"))
+    with pytest.raises(AttributeError, match=re.escape(hint)):
+        setattr(dbg, name, 1)

@@ -17,7 +17,7 @@ The history is not sent as it is stored. Between the two stand these passes over
   continuation turn  does the model have the last word?                           34        2.8      emit.py
 
 Each pass also writes down why it did what it did; `Assembly.fates` reads that back, event by event (fates.py). How a
-content is copied without costing much is a matter of its own (copies.py, packed.py, promises.py).
+content is copied without costing much is a matter of its own (engine/copies).
 
 Go: internal/llminternal/contents_processor.go, ContentsRequestProcessor, buildContentsDefault
 """
@@ -28,9 +28,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adknb.engine.context import InvocationContext
+from adknb.engine.copies.frozen import garbage_collection_waits, is_set
+from adknb.engine.copies.packed import pack_set
 from adknb.engine.event import Event
 from adknb.engine.model import LLMRequest
-from adknb.engine.processors.contents.copies import garbage_collection_waits, is_set
 from adknb.engine.processors.contents.emit import add_continuation_turn, emit
 from adknb.engine.processors.contents.fates import Added, Assembly, Fate, Ledger, Reason
 from adknb.engine.processors.contents.filter import event_belongs_to_branch, filter_events
@@ -38,8 +39,7 @@ from adknb.engine.processors.contents.foreign import convert_foreign_events
 from adknb.engine.processors.contents.history import rearrange_for_function_responses_in_history
 from adknb.engine.processors.contents.latest import rearrange_for_latest_function_response
 from adknb.engine.processors.contents.orphans import drop_orphaned_function_responses
-from adknb.engine.processors.contents.packed import pack_set
-from adknb.engine.processors.contents.records import PassSnapshot, Record, Snapshot, Viewer, record_of, snapshot
+from adknb.engine.processors.contents.records import PassSnapshot, Record, Snapshot, Snapshots, Viewer, record_of
 from adknb.engine.processors.contents.summaries import apply_summaries
 from adknb.engine.processors.contents.task_input import task_input
 from adknb.engine.processors.contents.transcription import join_transcriptions
@@ -140,14 +140,16 @@ def _assemble(
     ledger = Ledger(viewer, len(events))
     records = _read(events, viewer)
     records[private_after:private_after] = [record_of(~at, e, e.content) for at, e in enumerate(private_events)]
-    snapshots = [snapshot("events", records)] if passes else None
+    snapshots = Snapshots() if passes else None
+    if snapshots is not None:
+        snapshots.take("events", records)
     for name, work in PASSES.items():
         records = work(records, viewer, ledger)
         if snapshots is not None:
-            snapshots.append(snapshot(name, records))
+            snapshots.take(name, records)
     if snapshots is not None:
-        snapshots.append(snapshot("emit", [record for record in records if any(map(is_set, record.parts))]))
-    assembly = Assembly(emit(records, ledger), [], snapshots, ledger)
+        snapshots.take("emit", [record for record in records if any(map(is_set, record.parts))])
+    assembly = Assembly(emit(records, ledger), [], None if snapshots is None else snapshots.done(), ledger)
     if private_events:
         _list_private(assembly)
     _add(assembly, continuation)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from google.genai import types
 
-from adknb.engine.processors.contents.fates import ALSO, KEPT, Added, Because, Ledger, Plain
-from adknb.engine.processors.contents.packed import pack_set, remove_client_function_call_ids
-from adknb.engine.processors.contents.promises import promise
+from adknb.engine.copies.packed import Packed, pack_set, take_ids_off
+from adknb.engine.copies.promises import promise
+from adknb.engine.processors.contents.fates import ALSO, CLIENT_ID_PREFIX, KEPT, Added, Because, Ledger, Plain
 from adknb.engine.processors.contents.records import Record
 
 EMPTY = Because("emit", "R5.29", "no part of it is set: {}")
@@ -35,6 +35,14 @@ def emit(records: list[Record], ledger: Ledger) -> list[types.Content]:
         if len(parts) != len(record.parts) or not parts:
             _note(record, len(parts), ledger)
     return contents
+
+
+def remove_client_function_call_ids(parts: list[Packed]) -> bool:
+    """Take ids that begin with `adk-` off the calls and responses: the model never gave them (R5.30). Was there one?
+
+    Go: internal/utils/utils.go, RemoveClientFunctionCallID
+    """
+    return take_ids_off(parts, CLIENT_ID_PREFIX)
 
 
 def _note(record: Record, left: int, ledger: Ledger) -> None:

@@ -149,7 +149,8 @@ class Ledger:
         """One fate for each event of the session, in order."""
         where = self._where()
         kept = (AS_IT_IS.fill([self.viewer.agent_name]),)
-        return [self._fate(at, where, kept) for at in range(self.event_count)]
+        filled: dict[tuple[Because, tuple[object, ...]], Reason] = {}  # many events have the same reason
+        return [self._fate(at, where, kept, filled) for at in range(self.event_count)]
 
     def verdicts(self) -> list[tuple[str, Because]]:
         """The kind of every fate and what decided it, without the sentences: enough where many viewers are compared."""
@@ -182,10 +183,16 @@ class Ledger:
             return SUMMARISED, tuple(covered)
         return LEFT_OUT, ()
 
-    def _fate(self, at: int, where: dict[int, tuple[int, ...]], kept: tuple[Reason, ...]) -> Fate:
+    def _fate(
+        self,
+        at: int,
+        where: dict[int, tuple[int, ...]],
+        kept: tuple[Reason, ...],
+        filled: dict[tuple[Because, tuple[object, ...]], Reason],
+    ) -> Fate:
         kind, contents = self._decided(at, where)
         notes = self.notes.get(at, [])
-        reasons = tuple(because.fill(args) for _, because, args in _sorted(kind, notes)) if notes else kept
+        reasons = tuple(_filled(because, args, filled) for _, because, args in _sorted(kind, notes)) if notes else kept
         if at in self.made_up and kind not in (SUMMARISED, LEFT_OUT):
             ids = dict.fromkeys(i for i in self.made_up[at] if i.startswith(CLIENT_ID_PREFIX))
             reasons = (*reasons, MADE_UP_IDS.fill([tuple(ids)]))
@@ -196,6 +203,16 @@ class Ledger:
             return MERGED
         noted = {kind for kind, _, _ in notes}
         return next((kind for kind in (MOVED, REWORDED) if kind in noted), KEPT)
+
+
+def _filled(
+    because: Because, args: tuple[object, ...], known: dict[tuple[Because, tuple[object, ...]], Reason]
+) -> Reason:
+    key = (because, args)
+    reason = known.get(key)
+    if reason is None:
+        reason = known[key] = because.fill(args)
+    return reason
 
 
 def _sorted(kind: str, notes: list[Note]) -> list[Note]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from google.genai import types
 
+from adknb.engine.copies.frozen import text_part
 from adknb.engine.go_text import go_json
-from adknb.engine.processors.contents.copies import text_part
 from adknb.engine.processors.contents.fates import REWORDED, Because, Ledger
 from adknb.engine.processors.contents.filter import has_usable_summary
 from adknb.engine.processors.contents.records import Changed, Record, Viewer

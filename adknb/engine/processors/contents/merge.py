@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.genai import types
 
-from adknb.engine.processors.contents.copies import is_set
+from adknb.engine.copies.frozen import is_set
 from adknb.engine.processors.contents.fates import ALSO, LEFT_OUT, MERGED, Because, Ledger
 from adknb.engine.processors.contents.records import Changed, Record
 

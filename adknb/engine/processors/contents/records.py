@@ -51,8 +51,8 @@ class Record:
     """One item of the working list.
 
     `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33). `packed` are
-    copies of its parts, where they have been made already (packed.py). `calls` and `responses` are the ids of its
-    function calls and responses, `""` where there is none; `protocol` holds the names of those among them that no model
+    copies of its parts, where they have been made already (copies/packed.py). `calls` and `responses` are the ids of
+    its function calls and responses, `""` where there is none; `protocol` holds the names of those among them that no model
     may see (R5.8). What the passes ask of the event stands here too: an event is read once, since its parts lie
     scattered in memory.
     """
@@ -167,9 +167,26 @@ class PassSnapshot(NamedTuple):
     records: tuple[Snapshot, ...]
 
 
-def snapshot(name: str, records: Iterable[Record]) -> PassSnapshot:
-    """The working list of this moment, in a few bytes a record."""
-    return PassSnapshot(name, tuple(Snapshot(r.stems, r.role or "", kind_of(r)) for r in records))
+class Snapshots(list[PassSnapshot]):
+    """The working list after every pass. A record that a pass leaves alone is told once, and shared."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[int, tuple[Record, Snapshot]] = {}
+
+    def take(self, name: str, records: Iterable[Record]) -> None:
+        """Keep the working list of this moment, in a few bytes a record."""
+        self.append(PassSnapshot(name, tuple(map(self._tell, records))))
+
+    def done(self) -> list[PassSnapshot]:
+        """The snapshots alone: the records are let go."""
+        return list(self)
+
+    def _tell(self, record: Record) -> Snapshot:
+        told = self._told.get(id(record))
+        if told is None:
+            told = self._told[id(record)] = (record, Snapshot(record.stems, record.role or "", kind_of(record)))
+        return told[1]
 
 
 def kind_of(record: Record) -> str:

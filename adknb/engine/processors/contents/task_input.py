@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from google.genai import types
 
+from adknb.engine.copies.frozen import copy_record, text_part
 from adknb.engine.go_text import go_json
-from adknb.engine.processors.contents.copies import copy_record, text_part
 from adknb.engine.processors.contents.fates import ALSO, Because, Ledger, said
 from adknb.engine.processors.contents.records import Record
 

@@ -5,7 +5,7 @@ A live session stores what was heard and spoken in pieces, as transcriptions of 
 
 from __future__ import annotations
 
-from adknb.engine.processors.contents.copies import text_part
+from adknb.engine.copies.frozen import text_part
 from adknb.engine.processors.contents.fates import ALSO, LEFT_OUT, MERGED, REWORDED, Because, Ledger
 from adknb.engine.processors.contents.records import Changed, Record, Viewer
 

@@ -1,7 +1,7 @@
 """Parts in a few bytes: the quickest copies there are, for what histories are made of.
 
 A part is packed as its text if it is nothing else; as `(kind, id, name, data)` if it is one call or one response, its
-JSON in the bytes of `marshal`; and else as its set fields (copies.py). Nothing of it is shared with the session.
+JSON in the bytes of `marshal`; and else as its set fields (frozen.py). Nothing of it is shared with the session.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Iterable
 
 from google.genai import types
 
-from adknb.engine.processors.contents.copies import BLANK, Frozen, fill, freeze, is_set, thaw
-from adknb.engine.processors.contents.fates import CLIENT_ID_PREFIX
+from adknb.engine.copies.frozen import BLANK, Frozen, fill, freeze, is_set, thaw
 
 Pair = tuple[str, str | None, str | None, bytes]
 Packed = str | Pair | Frozen
@@ -72,20 +71,15 @@ def unpack(packed: Packed) -> types.Part:
     return thaw(types.Part, packed)
 
 
-def remove_client_function_call_ids(parts: list[Packed]) -> bool:
-    """Take ids that begin with `adk-` off the calls and responses: the model never gave them (R5.30). Was there one?
-
-    Go: internal/utils/utils.go, RemoveClientFunctionCallID
-    """
+def take_ids_off(parts: list[Packed], prefix: str) -> bool:
+    """Take ids that begin with a prefix off the calls and responses among packed parts, in place. Was there one?"""
     found = False
     for at, part in enumerate(parts):
-        if type(part) is tuple:
-            if (part[1] or "").startswith(CLIENT_ID_PREFIX):
-                parts[at] = freeze(unpack(part))
-            part = parts[at]
-        if type(part) is dict:
+        if isinstance(part, tuple) and (part[1] or "").startswith(prefix):
+            parts[at] = part = freeze(unpack(part))
+        if isinstance(part, dict):
             for name in (CALL, RESPONSE):
-                if name in part and (part[name].get("id") or "").startswith(CLIENT_ID_PREFIX):
+                if name in part and (part[name].get("id") or "").startswith(prefix):
                     del part[name]["id"]
                     found = True
     return found

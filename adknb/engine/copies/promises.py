@@ -15,8 +15,8 @@ from typing import Any
 from google.genai import types
 from pydantic import BaseModel
 
-from adknb.engine.processors.contents.copies import fill
-from adknb.engine.processors.contents.packed import Packed, unpack
+from adknb.engine.copies.frozen import fill
+from adknb.engine.copies.packed import Packed, unpack
 
 _new = object.__new__
 _role_slot = BaseModel.__dict__["__pydantic_extra__"]
