@@ -11,8 +11,8 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel, TypeAdapter
 
-from adknb.engine.processors.contents.packed import pack_set
-from adknb.engine.processors.contents.promises import PromisedContent, promise
+from adknb.engine.copies.packed import pack_set
+from adknb.engine.copies.promises import PromisedContent, promise
 
 PARTS = [
     types.Part(text="t", thought=True),
