@@ -185,8 +185,9 @@ def _entry(entry: Entry, stop: Any) -> Json:
 
 def _tape(tape: Tape, where: str) -> Json:
     kept = [outcome_to_json(outcome, f"{where}, answer {n}") for n, outcome in enumerate(tape.kept)]
-    out = {"kept": kept, "ended": tape.ended, "uses": tape.uses}
-    return {key: value for key, value in out.items() if value is not None}
+    wrote = encode(tape.wrote or [], f"{where}, a change")
+    out = {"ended": tape.ended, "uses": tape.uses, "wrote": wrote}
+    return {"kept": kept, **{key: value for key, value in out.items() if value not in (None, [])}}
 
 
 def _effect(effect: Effect, where: str, seam: Seam = Seam.TOOL) -> Json:
@@ -296,7 +297,7 @@ def _edit(given: Any, where: str) -> Json:
 
 def tape_of(given: Any, where: str) -> Tape:
     """A tape that was written down. Raises BadData."""
-    read = fields(given, where, {"kept": list, "ended": bool, "uses": int}, "kept")
+    read = fields(given, where, {"kept": list, "ended": bool, "uses": int, "wrote": list}, "kept")
     kept: list[Return | Raise] = []
     for n, item in enumerate(read["kept"]):
         outcome = outcome_from_json(item, f"{where}.kept[{n}]")
@@ -305,6 +306,7 @@ def tape_of(given: Any, where: str) -> Tape:
         kept.append(outcome)
     tape = Tape(kept=kept, ended=read.get("ended", False))
     tape.uses = read.get("uses")
+    tape.wrote = [_edit(op, f"{where}.wrote[{i}]") for i, op in enumerate(read.get("wrote", []))]
     return tape
 
 

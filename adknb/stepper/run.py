@@ -71,6 +71,8 @@ class Run:
         self._held: dict[str, Any] | None = None
         self.left: AsItWas | None = None
         """The request as it stood when edits were last asked for: when a reader has left a pause, as it was left."""
+        self._sent: dict[int, AsItWas] = {}
+        """Stop before a model -> the request it is being asked with, until its first answer."""
         self._heard = 0
         self._busy = False
         self.unused: dict[str, int] = {}
@@ -278,6 +280,7 @@ class Run:
         if stop.seam is Seam.MODEL:
             sent = self.dumps.request(stop.holds["request"])
             self.requests.append(sent)
+            self._sent[entry.number] = sent
             entry.question = Question(stop, sent)
             entry.tape = entry.tape or self.memory.tape(entry.question) or Tape()
             if entry.tape.waits and not self.offline:
@@ -336,6 +339,7 @@ class Run:
         if stop.seam is Seam.MODEL and tape is not None:
             if tape.uses is None and double is not None:
                 tape.uses = double.uses
+            self._keep_what_the_adapter_wrote(stop, tape)
             uses = tape.uses
         elif effect is not None:
             leave_behind(stop, effect)
@@ -345,6 +349,18 @@ class Run:
             uses = None if entry.effect is None else entry.effect.uses
         if uses is not None:
             self._uses[use_key(stop)] = uses
+
+    def _keep_what_the_adapter_wrote(self, stop: Stop, tape: Tape) -> None:
+        """What an adapter writes into the request itself (Gemini's asks to go on) is written by its tape, too."""
+        assert stop.opened_by is not None and stop.opened_by.number is not None
+        sent = self._sent.pop(stop.opened_by.number, None)
+        if sent is None:  # this is not the first answer
+            return
+        if tape.wrote is None:
+            now = self.dumps.request(stop.holds["request"])
+            tape.wrote = [] if now == sent else taken({"request": sent}, {"request": now})
+        elif tape.wrote:
+            put_back(stop, tape.wrote, stop.holds["request"])
 
     def _take_back(self, stop: Stop) -> None:
         """A tool that asked for approval, or was refused it, has not run."""

@@ -15,6 +15,7 @@ from adknb.engine.errors import AdknbError
 from adknb.engine.event_json import response_to_json
 from adknb.engine.model import answers_of, as_response
 from adknb.engine.stops import Raise, Return
+from adknb.stepper.patches import Patch
 
 
 class TapeEnded(AdknbError):
@@ -34,6 +35,8 @@ class Tape:
         self.ended = ended
         self.uses: int | None = None
         """How often a model that counts its uses had been used by then."""
+        self.wrote: Patch | None = None
+        """What the model's adapter wrote into the request it was given, as far as it has been looked for."""
         self._source = source
         self._live: Iterator[Any] | None = None
         self._opened: Any = None

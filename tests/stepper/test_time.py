@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -293,3 +294,26 @@ def test_a_scenario_is_the_same_from_every_stop(name: str) -> None:
     for number in range(0, len(whole.stops), max(1, len(whole.stops) // 7)):
         whole.rewind(number).resume()
         assert story(whole) == end, f"from stop {number}"
+
+
+class GoesOn:
+    """A model whose adapter writes into the request, as Gemini's does when the last content is the model's."""
+
+    name = "goes-on"
+
+    def generate_content(self, request: Any, stream: bool) -> Any:
+        request.contents.append(types.Content(role="user", parts=[types.Part(text="Go on.")]))
+        request.contents[0].parts[0].text += "!"
+        yield "fine"
+
+
+def test_what_an_adapter_writes_into_the_request_is_written_by_a_tape_too(tmp_path: Path) -> None:
+    dbg = adknb.step(LlmAgent("agent", model=GoesOn()), "hi").until(at("model", phase="after"))
+    for run in (
+        dbg,
+        dbg.fork(),
+        dbg.save(tmp_path / "t.json") and adknb.replay(tmp_path / "t.json", agent=LlmAgent("agent", model=GoesOn())),
+    ):
+        texts = [content["parts"][0]["text"] for content in run.request_now["contents"]]
+        assert texts == ["hi!", "Go on."]
+        assert run.requests[0]["contents"] == [{"role": "user", "parts": [{"text": "hi"}]}]
