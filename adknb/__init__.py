@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adknb.engine.context import RunConfig
     from adknb.engine.event import Event
     from adknb.engine.gemini import Gemini
     from adknb.engine.llm_agent import LlmAgent
@@ -40,6 +41,7 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "Plugin",
     "Raise",
     "Return",
+    "RunConfig",
     "Runner",
     "ScriptedModel",
     "SequentialAgent",
@@ -63,6 +65,7 @@ _HOMES = {
     "Plugin": "adknb.engine.plugin",
     "Raise": "adknb.engine.stops",
     "Return": "adknb.engine.stops",
+    "RunConfig": "adknb.engine.context",
     "Runner": "adknb.engine.runner",
     "ScriptedModel": "adknb.scenarios",
     "SequentialAgent": "adknb.engine.workflow_agents",

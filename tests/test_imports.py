@@ -15,7 +15,7 @@ HEAVY = ("jupyterlab", "IPython", "ipywidgets", "anywidget", "traitlets", "panda
 
 NAMES = {
     *("step", "open", "replay", "scenario", "at", "changed", "event", "when"),
-    *("Stepper", "Runner", "Plugin", "Event", "Return", "Raise", "FunctionTool", "ScriptedModel", "Gemini"),
+    *("Stepper", "Runner", "Plugin", "Event", "Return", "Raise", "RunConfig", "FunctionTool", "ScriptedModel", "Gemini"),
     *("LlmAgent", "SequentialAgent", "LoopAgent", "ParallelAgent"),
 }
 

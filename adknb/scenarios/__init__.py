@@ -1,7 +1,8 @@
 """Scenario files, scripted models and tools, the scenarios that ship; `trace` runs one to its end.
 
 `load` reads and checks a file, `scenario` gives one that ships, `build` makes its agents, session and turns, `trace`
-runs it and writes down what happened. A ScriptedModel says what it was told to say.
+runs it and writes down what happened. A ScriptedModel says what it was told to say; `safe_stream` and `faulty_stream`
+are two ways of handing a model's chunks on.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import Any
 from adknb.scenarios.build import Built, Turn, build
 from adknb.scenarios.format import check, load
 from adknb.scenarios.scripted import Script, ScriptedError, ScriptedModel, ScriptEnded
+from adknb.scenarios.streams import DRAW, drawing_line, faulty_stream, safe_stream
 from adknb.scenarios.trace import trace
 
 __all__ = [
+    "DRAW",
     "Built",
     "Script",
     "ScriptEnded",
@@ -25,7 +28,10 @@ __all__ = [
     "Turn",
     "build",
     "check",
+    "drawing_line",
+    "faulty_stream",
     "load",
+    "safe_stream",
     "scenario",
     "shipped",
     "trace",

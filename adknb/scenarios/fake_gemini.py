@@ -48,6 +48,10 @@ class FakeGemini:
     A call is `{"chunks": [raw GenerateContentResponse JSON, …]}`: all of them as a stream, the first alone when not
     streaming. Or `{"status": 429, "error": text}`. An `error` without a status comes behind the chunks, in the stream.
 
+    How it is sent: `headers` are sent along; `piece` is how many bytes are written at once (a chunk may be split in the
+    middle of a character); `pause` is how many seconds the server waits between two writes, which without `piece` are
+    the chunks; `cut_off` is how many bytes are sent before the connection ends.
+
     `count` gives each request its number; left out, the server counts by itself. The server runs until `close`, or
     until nobody holds it any more; then its thread and its sockets are gone.
     """
@@ -110,20 +114,24 @@ class _Listener(TCPServer):
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
-    def reply(self, method: str) -> tuple[int, list[Any]]:
-        """The status and the JSON of the next reply."""
+    def reply(self, method: str) -> tuple[int, list[Any], Mapping[str, Any]]:
+        """The status and the JSON of the next reply, and the call that says how it is sent."""
         n = self.count()
         if n >= len(self.calls):
-            return _error(500, f"the script has replies for {len(self.calls)} requests; this is request {n + 1}")
+            return *_error(500, f"the script has replies for {len(self.calls)} requests; this is request {n + 1}"), {}
         call = self.calls[n]
         chunks, error = list(call.get("chunks") or ()), call.get("error")
         if call.get("status"):
-            return _error(call["status"], error or "")
+            return *_error(call["status"], error or ""), call
         if method == "streamGenerateContent":
-            return 200, chunks if error is None else chunks + _error(500, error)[1]
+            return 200, chunks if error is None else chunks + _error(500, error)[1], call
         if error is not None and not chunks:
-            return _error(500, error)
-        return 200, chunks[:1] or [{}]
+            return *_error(500, error), call
+        return 200, chunks[:1] or [{}], call
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, but not when the server is told to stop; whether it goes on."""
+        return not self._stopped.wait(seconds)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -145,25 +153,39 @@ class _Handler(BaseHTTPRequestHandler):
         """Note the request, send the reply that is its turn."""
         asked = METHOD.fullmatch(urlsplit(self.path).path)
         if asked is None:
-            return self.send(*_error(404, f"{self.path} is no method of this server"))
+            return self.send(*_error(404, f"{self.path} is no method of this server"), {})
         text = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.received.append(Received(asked[1], self.path, headers, json.loads(text or b"null")))
-        status, replies = self.server.reply(asked[1])
-        return self.send(status, replies, as_events=status == 200 and asked[1] == "streamGenerateContent")
+        status, replies, call = self.server.reply(asked[1])
+        return self.send(status, replies, call, as_events=status == 200 and asked[1] == "streamGenerateContent")
 
-    def send(self, status: int, replies: list[Any], as_events: bool = False) -> None:
-        """Send JSON, or JSON texts as server-sent events."""
+    def send(self, status: int, replies: list[Any], how: Mapping[str, Any], as_events: bool = False) -> None:
+        """Send JSON, or JSON texts as server-sent events, in the pieces that the call asks for."""
         kind = "text/event-stream" if as_events else "application/json"
-        texts = [json.dumps(reply) for reply in replies]
-        body = "".join(f"data: {text}\r\n\r\n" for text in texts) if as_events else "".join(texts)
+        texts = [json.dumps(reply, ensure_ascii=False) for reply in replies]
+        writes = [(f"data: {text}\r\n\r\n" if as_events else text).encode("utf-8", "replace") for text in texts]
         self.send_response(status)
-        self.send_header("content-type", kind)
+        for name, value in {"content-type": kind, **how.get("headers", {})}.items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body.encode())
+        for n, piece in enumerate(_pieces(writes, how.get("piece", 0), how.get("cut_off"))):
+            if n and how.get("pause") and not self.server.wait(how["pause"]):
+                return
+            self.wfile.write(piece)
 
     def log_message(self, *_: Any) -> None:
         """Nothing: standard error belongs to the program."""
+
+
+def _pieces(writes: list[bytes], size: int, cut_off: int | None) -> list[bytes]:
+    """What is written at once: `size` bytes, or as it is; no more than `cut_off` bytes in all."""
+    if cut_off is not None:
+        writes = [b"".join(writes)[:cut_off]]
+    if size:
+        body = b"".join(writes)
+        return [body[at : at + size] for at in range(0, len(body), size)]
+    return writes
 
 
 @cache

@@ -2,7 +2,7 @@
 
     {"format": 1,
      "scenario": {…}                             what was played, embedded; or
-     "agent": {"name", "path", "app", "platform", "session"}   an agent: where it can be imported from, if known
+     "agent": {"name", "path", "app", …}         an agent: where it can be imported from, clock and ids, its session
      "tasks": "interleaved"                      how several calls of one answer were run, where it was chosen
      "turns": [{"message", "state_delta"}, …]    the messages; for a scenario only those that were added
      "entries": [{"place", "edits", "answer", "tape", "effect", "closes", "lane"}, …]    a stop each
@@ -140,6 +140,7 @@ def _played(run: Run, path: str) -> Json:
             "name": play.runner.agent.name,
             **({"path": path} if path else {}),
             "app": play.runner.app_name,
+            **({"streaming_mode": mode} if (mode := play.run_config.streaming_mode) else {}),
             "platform": platform.readings(),
             "session": {
                 "state": encode(session.state, "the session's state at the start"),

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from google.genai import types
 
 from adknb.engine.agent import Agent
+from adknb.engine.context import RunConfig
 from adknb.engine.llm_settings import settings_of
 from adknb.engine.platform import Platform, TaskRunner, counted, interleaved
 from adknb.engine.plugin import HOOKS, hooks_of
@@ -52,8 +53,15 @@ class AgentPlay:
 
     user, session_id = "user", "session-1"
 
-    def __init__(self, runner: Runner, messages: Iterable[Message], first: Session | None = None) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        messages: Iterable[Message],
+        first: Session | None = None,
+        run_config: RunConfig | None = None,
+    ) -> None:
         self.runner = runner
+        self.run_config = run_config or RunConfig()
         self.turns = [Turn(as_message(m)) for m in messages]  # type: ignore[arg-type]
         self.first = first or self._as_it_is_now()
         self.files = copy.deepcopy(runner.artifact_service) if first is None else None
@@ -66,6 +74,7 @@ class AgentPlay:
             message,  # type: ignore[arg-type]
             user_id=self.user,
             session_id=self.session_id,
+            run_config=self.run_config,
             state_delta=copy.deepcopy(turn.state_delta),
         )
 
@@ -84,7 +93,7 @@ class AgentPlay:
         session = runner.session_service.create(old.app_name, self.user, self.session_id, dict(self.first.state))
         for event in copy.deepcopy(self.first.events):
             runner.session_service.append_event(session, event)
-        play = AgentPlay(runner, [], self.first)
+        play = AgentPlay(runner, [], self.first, self.run_config)
         play.turns, play.files = list(self.turns), self.files
         return play
 
@@ -103,7 +112,12 @@ class AgentPlay:
             return Session(self.session_id, app, self.user)
 
 
-def play_of(given: Any, message: Message | Sequence[Message] | None, run_tasks: TaskRunner | None) -> Play:
+def play_of(
+    given: Any,
+    message: Message | Sequence[Message] | None,
+    run_tasks: TaskRunner | None,
+    run_config: RunConfig | None = None,
+) -> Play:
     """A play of an agent, a runner or a scenario.
 
     An agent gets counted ids and a clock of its own, so that the run is the same every time, and side-by-side calls
@@ -116,6 +130,8 @@ def play_of(given: Any, message: Message | Sequence[Message] | None, run_tasks: 
     if isinstance(given, Mapping):
         if message is not None:
             raise TypeError("a scenario brings its own messages; leave message out, or change scenario['turns']")
+        if run_config is not None:
+            raise TypeError("a scenario brings its own run_config; change scenario['run_config']")
         return build(dict(given), run_tasks=run_tasks)
     if isinstance(given, Agent):
         runner = Runner(given, platform=counted(run_tasks or interleaved))
@@ -127,7 +143,7 @@ def play_of(given: Any, message: Message | Sequence[Message] | None, run_tasks: 
     if message is None:
         raise TypeError("an agent needs a message to answer: step(agent, 'What is the weather?')")
     several = isinstance(message, (list, tuple))
-    return AgentPlay(runner, message if several else [message])  # type: ignore[list-item, arg-type]
+    return AgentPlay(runner, message if several else [message], run_config=run_config)  # type: ignore[list-item, arg-type]
 
 
 def as_message(given: Any) -> types.Content:

@@ -14,6 +14,7 @@ from typing import Any
 from google.genai import types
 
 from adknb.engine.agent import Agent
+from adknb.engine.context import RunConfig
 from adknb.engine.errors import AdknbError, BadData
 from adknb.engine.event_json import event_from_json
 from adknb.engine.platform import Platform, TaskRunner, counted
@@ -84,7 +85,7 @@ def play_of_document(document: Json, name: str, agent: Agent | Runner | str | No
 def _agent_play(
     given: Json, where: str, agent: Agent | Runner | str | None, tasks: TaskRunner | None, turns: list[Turn]
 ) -> AgentPlay:
-    kinds = {"name": str, "path": str, "app": str, "platform": dict, "session": dict}
+    kinds = {"name": str, "path": str, "app": str, "streaming_mode": str, "platform": dict, "session": dict}
     read = fields(given, where, kinds, "name", "app", "platform", "session")
     session = fields(read["session"], f"{where}.session", {"state": dict, "events": list}, "state", "events")
     place = f"{where}.session.events"
@@ -101,7 +102,7 @@ def _agent_play(
     started = Runner(
         runner.agent, read["app"], plugins=runner.plugins, platform=platform, compaction=runner.compaction
     )  # fmt: skip
-    play = AgentPlay(started, [], first)
+    play = AgentPlay(started, [], first, RunConfig(read.get("streaming_mode", "")))
     play.turns = turns
     return play.again(platform)
 

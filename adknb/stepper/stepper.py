@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from adknb.engine.context import RunConfig
 from adknb.engine.errors import AdknbError, BadData
 from adknb.engine.model import LLMRequest
 from adknb.engine.platform import TaskRunner
@@ -51,6 +52,7 @@ def step(
     message: Message | Sequence[Message] | None = None,
     *,
     runner: TaskRunner | None = None,
+    run_config: RunConfig | None = None,
     strict: bool = False,
     nest: bool = False,
 ) -> Stepper:
@@ -58,6 +60,7 @@ def step(
 
     `agent_or_scenario` is an agent or Runner with the message (or messages, one a turn) it is sent, or a scenario dict.
     `runner` says how several calls of one answer are run: `platform.in_order`, `reverse`, `interleaved`, `concurrent`.
+    `run_config` holds for every turn of an agent: `RunConfig(streaming_mode="sse")` lets its model stream.
     `strict` stops where an invariant breaks (`lens.invariants`), whatever else was wished.
     What is `async def` runs on a loop of the run's own; with `nest` on the notebook's, to which a client made in an
     earlier cell is bound (nest-asyncio2 or nest-asyncio, extra `lab`).
@@ -66,7 +69,7 @@ def step(
         TypeError, BadData: see `plays.play_of`.
         CannotNest: see `nest.NotebookLoop`.
     """
-    run = Run(play_of(agent_or_scenario, message, runner), NotebookLoop() if nest else None)
+    run = Run(play_of(agent_or_scenario, message, runner, run_config), NotebookLoop() if nest else None)
     run.advance()
     dbg = Stepper(run=run)
     if strict:

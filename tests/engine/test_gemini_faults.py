@@ -80,16 +80,6 @@ def size_of(reply: Any) -> int:
     return len(f"data: {json.dumps(reply, ensure_ascii=False)}\r\n\r\n".encode())
 
 
-class AlwaysStreams:
-    """Gemini, asked to stream whatever the run says: `adknb.step(agent, …)` has no setting for it yet."""
-
-    def __init__(self, model: Gemini) -> None:
-        self.name, self.model = model.name, model
-
-    def generate_content(self, request: LLMRequest, stream: bool) -> Any:
-        return self.model.generate_content(request, True)
-
-
 # --------------------------------------------------------------------------------------------- how a stream can end
 
 ENDINGS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
@@ -231,8 +221,8 @@ def test_a_reader_who_leaves_a_slow_stream_is_free_at_once_and_nothing_is_stored
 
 def test_a_slow_stream_can_be_stepped_and_left_between_two_chunks() -> None:
     with FakeGemini([says("a", "b", pause=20.0)]) as server:
-        agent = LlmAgent("clerk", model=AlwaysStreams(gemini(server)))
-        dbg = adknb.step(agent, "hi").until(at(seam="model", phase="after"))
+        agent = LlmAgent("clerk", model=gemini(server))
+        dbg = adknb.step(agent, "hi", run_config=RunConfig("sse")).until(at(seam="model", phase="after"))
         assert dbg.response.partial and dbg.response.content.parts[0].text == "a"
         began = time.monotonic()
         dbg.close()
@@ -348,8 +338,8 @@ def weather(city: str) -> dict[str, Any]:
     return {"t": 26}
 
 
-def clerk(model: Gemini, sse: bool) -> LlmAgent:
-    return LlmAgent("clerk", model=AlwaysStreams(model) if sse else model, output_key="answer", tools=[weather])
+def clerk(model: Gemini) -> LlmAgent:
+    return LlmAgent("clerk", model=model, output_key="answer", tools=[weather])
 
 
 @pytest.mark.parametrize("sse", [True, False])
@@ -365,7 +355,7 @@ def test_a_run_is_recorded_once_and_replayed_without_key_server_or_network(
     ]
     with FakeGemini(script) as server:
         model = gemini(server, api_key="AIzaSyA-very-secret-key-that-must-not-be-kept")
-        dbg = adknb.step(clerk(model, sse), "hi").resume()
+        dbg = adknb.step(clerk(model), "hi", run_config=RunConfig("sse" if sse else "")).resume()
         model.close()
     first = [to_json(e.content) for e in dbg.events]
     path = tmp_path / "run.json"
@@ -377,7 +367,7 @@ def test_a_run_is_recorded_once_and_replayed_without_key_server_or_network(
         raise AssertionError("the network was used")
 
     monkeypatch.setattr("socket.socket.connect", no_network)
-    again = adknb.replay(path, agent=clerk(Gemini("gemini-2.5-flash"), sse), offline=True)
+    again = adknb.replay(path, agent=clerk(Gemini("gemini-2.5-flash")), offline=True)
     assert [to_json(e.content) for e in again.events] == first
     assert (again.state, again.tools_run == dbg.tools_run) == ({"answer": "26 °C."}, True)
     again.rewind(0).resume()

@@ -10,7 +10,7 @@ import pytest
 from google.genai import types
 
 import adknb
-from adknb import LlmAgent, ScriptedModel, Stepper, at, event
+from adknb import LlmAgent, RunConfig, ScriptedModel, Stepper, at, event
 from adknb.engine.platform import interleaved
 from adknb.engine.processors import REQUEST_PROCESSORS
 from adknb.engine.response import LLMResponse
@@ -317,3 +317,30 @@ def test_what_an_adapter_writes_into_the_request_is_written_by_a_tape_too(tmp_pa
         texts = [content["parts"][0]["text"] for content in run.request_now["contents"]]
         assert texts == ["hi!", "Go on."]
         assert run.requests[0]["contents"] == [{"role": "user", "parts": [{"text": "hi"}]}]
+
+
+class Streams:
+    """A model that says whether it was asked to stream."""
+
+    name = "streams"
+
+    def generate_content(self, request: Any, stream: bool) -> Any:
+        yield from ["a ", "b"] if stream else ["whole"]
+
+
+@pytest.mark.parametrize(
+    "given, asked", [(None, "whole"), (RunConfig(), "whole"), (RunConfig(streaming_mode="sse"), "b")]
+)
+def test_a_run_config_holds_for_the_run_its_forks_and_its_replay(given: Any, asked: str, tmp_path: Path) -> None:
+    agent = LlmAgent("agent", model=Streams())
+    dbg = adknb.step(agent, ["one", "two"], run_config=given).until("model")
+    fork = dbg.fork()
+    dbg.save(tmp_path / "t.json")
+    for run in (dbg, fork, adknb.replay(tmp_path / "t.json", agent=agent).restart(fresh=True)):
+        run.resume()
+        assert [e.content.parts[0].text for e in run.events if e.author == "agent"][-1] == asked
+
+
+def test_a_scenario_brings_its_own_run_config() -> None:
+    with pytest.raises(TypeError, match="scenario\\['run_config'\\]"):
+        adknb.step(adknb.scenario("01a-one-turn"), run_config=RunConfig())
