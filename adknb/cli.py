@@ -1,6 +1,7 @@
-"""The command line: `adknb step | trace | open | lab`.
+"""The command line: `adknb step | trace | open | doctor | lab`.
 
-Exit status: 0 fine, 1 a difference, 2 bad input (one line on stderr, no traceback), 130 interrupted.
+Exit status: 0 fine, 1 a difference or an error-severity finding, 2 bad input (one line on stderr, no traceback),
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read us has seen enough: `adknb trace … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python's own last flush is quiet too
         return OK
+    except OSError as error:  # a full disk, behind stdout perhaps
+        print(f"adknb: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -66,11 +71,27 @@ def _parser() -> argparse.ArgumentParser:
     trace.set_defaults(run=_trace)
 
     opened = commands.add_parser("open", help="read a session file; explain what the model saw at an event")
-    opened.add_argument("file", metavar="FILE", help="an ADK session as JSON")
+    opened.add_argument(
+        "file", metavar="FILE", help="a session, an evaluation set, a database, a conformance case: told by its content"
+    )
     opened.add_argument("--event", type=_event, metavar="N|ID", help="the event, by its 0-based position or its id")
     opened.add_argument("--agent", metavar="NAME", help="the agent that was asked (default: the event's author)")
+    opened.add_argument("--session", type=_event, metavar="ID|N", help="which session, if the file has several")
+    opened.add_argument("--definition", metavar="YAML", help="the agents' definition: ADK's root_agent.yaml")
+    opened.add_argument("--html", metavar="OUT", help="write one HTML file with every event and every request")
+    opened.add_argument("--json", action="store_true", help="print JSON for other programs")
     opened.add_argument("--full", action="store_true", help="with --event: every content in full, not cut to the width")
+    opened.add_argument(
+        "--trust", action="store_true", help="read what an old database has pickled, as plain data only"
+    )
     opened.set_defaults(run=_open)
+
+    doctor = commands.add_parser("doctor", help="examine session files: what is wrong, why it matters, what to do")
+    doctor.add_argument("files", nargs="+", metavar="FILE", help="what `adknb open` takes, or - for stdin")
+    doctor.add_argument("--json", action="store_true", help="print a JSON list of the findings for other programs")
+    doctor.add_argument("--definition", metavar="YAML", help="the agents' definition: ADK's root_agent.yaml")
+    doctor.add_argument("--trust", action="store_true", help="as for `adknb open`")
+    doctor.set_defaults(run=_doctor)
 
     lab = commands.add_parser(
         "lab",
@@ -99,17 +120,23 @@ def _event(text: str) -> int | str:
 
 
 def _trace(options: argparse.Namespace) -> int:
-    """Everything is read and checked before anything runs."""
-    from adknb.scenarios import load, trace
+    """All files are read before anything runs; a scenario that is not as it should be is told, the others are run."""
+    from adknb.engine.errors import BadData
+    from adknb.scenarios import load_each, trace
     from adknb.scenarios.trace import UNBUILT
 
-    for scenario in [scenario for file in options.files for scenario in load(file)]:
+    status = OK
+    for scenario in [scenario for file in options.files for scenario in load_each(file)]:
+        if isinstance(scenario, BadData):
+            print(f"adknb: {scenario}", file=sys.stderr)
+            status = BAD_INPUT
+            continue
         done = trace(scenario)
         print(as_line(done))
         for entry in done["trace"]:
             if entry.get("where") == UNBUILT:
                 print(f"adknb: {done['name']}: not built yet: {entry['note']}", file=sys.stderr)
-    return OK
+    return status
 
 
 def as_line(value: Any) -> str:
@@ -123,9 +150,16 @@ def as_line(value: Any) -> str:
 
 
 def _open(options: argparse.Namespace) -> int:
-    from adknb.files.cli import main_open
+    from adknb.files.cli import Wanted, main_open
 
-    return int(main_open(options.file, options.event, options.agent, options.full))
+    wanted = Wanted(**{name: getattr(options, name) for name in Wanted.__dataclass_fields__})
+    return main_open(options.file, wanted=wanted)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from adknb.files.doctor_cli import main_doctor
+
+    return main_doctor(options.files, options.json, options.definition, options.trust)
 
 
 def _lab(options: argparse.Namespace) -> int:

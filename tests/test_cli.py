@@ -29,14 +29,28 @@ def test_trace_prints_one_trace_a_line_in_the_order_given(file, capsys):
     assert printed.err == ""
 
 
-def test_nothing_is_run_when_anything_is_faulty(file, tmp_path, capsys):
-    faulty = tmp_path / "faulty.json"
-    faulty.write_text(json.dumps({**WEATHER, "agnet": {}}))
-    assert main(["trace", str(file), str(faulty)]) == 2
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        (json.dumps({**WEATHER, "agnet": {}}), "agnet: unknown field; known: "),
+        (json.dumps(WEATHER)[:-9], "not JSON: "),
+        ("[1]", "expected an object, found an array"),
+    ],
+)
+def test_a_faulty_scenario_is_told_and_the_others_are_run(line, said, file, tmp_path, capsys):
+    faulty = tmp_path / "faulty.jsonl"
+    faulty.write_text(line + "\n" + file.read_text("utf-8"), "utf-8")
+    assert main(["trace", str(faulty), str(file)]) == 2
     printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(f"adknb: {faulty}: agnet: unknown field; known: ")
+    assert [json.loads(line)["name"] for line in printed.out.splitlines()] == ["a", "b", "a", "b"]
+    assert printed.err.startswith(f"adknb: {faulty}:1") and said in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_nothing_is_run_when_a_file_cannot_be_read(file, tmp_path, capsys):
+    assert main(["trace", str(file), str(tmp_path / "gone.jsonl")]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"adknb: {tmp_path / 'gone.jsonl'}: there is no such file\n")
 
 
 def test_what_is_not_built_yet_is_said_on_stderr(file, capsys, monkeypatch):
@@ -62,7 +76,7 @@ def test_wrong_usage_ends_with_status_2(arguments, capsys):
 
 def test_a_file_that_is_not_there_is_one_line(capsys):
     assert main(["trace", "gone.jsonl"]) == 2
-    assert capsys.readouterr().err == "adknb: gone.jsonl: cannot be read: No such file or directory\n"
+    assert capsys.readouterr().err == "adknb: gone.jsonl: there is no such file\n"
 
 
 def test_a_text_that_is_no_unicode_is_escaped():

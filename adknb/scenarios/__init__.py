@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from adknb.scenarios.build import Built, Turn, build
-from adknb.scenarios.format import check, load
+from adknb.scenarios.format import check, load, load_each
 from adknb.scenarios.scripted import Script, ScriptedError, ScriptedModel, ScriptEnded
 from adknb.scenarios.streams import DRAW, drawing_line, faulty_stream, safe_stream
 from adknb.scenarios.trace import trace
@@ -31,6 +31,7 @@ __all__ = [
     "drawing_line",
     "faulty_stream",
     "load",
+    "load_each",
     "safe_stream",
     "scenario",
     "shipped",

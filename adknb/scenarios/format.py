@@ -74,14 +74,37 @@ def load(path: str | Path) -> list[dict[str, Any]]:
     Raises:
         BadData: the file cannot be read, is not JSON, or a scenario is not as it should be.
     """
+    scenarios = []
+    for found in load_each(path):
+        if isinstance(found, BadData):
+            raise found
+        scenarios.append(found)
+    return scenarios
+
+
+def load_each(path: str | Path) -> list[dict[str, Any] | BadData]:
+    """As `load`, but what is wrong with a scenario stands in its place: the others can still be run.
+
+    Raises:
+        BadData: the file cannot be read, or has no scenario.
+    """
     name = "standard input" if str(path) == "-" else str(path)
     text = utf8(read_bytes(path), name)
     suffix = Path(str(path)).suffix
     by_line = suffix == ".jsonl" or (suffix != ".json" and _is_by_line(text))
-    scenarios = [_check(value, place) for place, value in (_lines if by_line else _whole)(text, name)]
-    if not scenarios:
+    found = [_checked(value, place) for place, value in (_lines if by_line else _whole)(text, name)]
+    if not found:
         raise BadData(name, "no scenario in it")
-    return scenarios
+    return found
+
+
+def _checked(value: Any, place: Place) -> dict[str, Any] | BadData:
+    if isinstance(value, BadData):
+        return value
+    try:
+        return _check(value, place)
+    except BadData as error:
+        return error
 
 
 def _is_by_line(text: str) -> bool:
@@ -97,7 +120,14 @@ def _is_by_line(text: str) -> bool:
 def _lines(text: str, name: str) -> Iterator[tuple[Place, Any]]:
     for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON may hold U+2028 as it is
         if line.strip():
-            yield Place(f"{name}:{number}"), parse(line, name, number)
+            yield Place(f"{name}:{number}"), _parsed(line, name, number)
+
+
+def _parsed(line: str, name: str, number: int) -> Any:
+    try:
+        return parse(line, name, number)
+    except BadData as error:
+        return error
 
 
 def _whole(text: str, name: str) -> Iterator[tuple[Place, Any]]:

@@ -253,6 +253,7 @@ def unknown(place: Place, name: str, known: Iterable[str]) -> NoReturn:
 TEXT = Plain("a text", lambda v: isinstance(v, str))
 NAME = Plain("a text that is not empty", lambda v: isinstance(v, str) and v != "")
 FLAG = Plain("true or false", lambda v: isinstance(v, bool))
+INTEGER = Plain("a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool))
 WHOLE = Plain("a whole number from 0", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 0)
 COUNT = Plain("a whole number from 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1)
 NUMBER = Plain("a number", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool))

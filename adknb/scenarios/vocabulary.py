@@ -14,6 +14,7 @@ from adknb.scenarios.kinds import (
     ANYTHING,
     COUNT,
     FLAG,
+    INTEGER,
     NAME,
     NUMBER,
     OBJECT,
@@ -82,7 +83,7 @@ ACTIONS = Record(
 )
 EVENT = Record(
     {
-        "author": Need(NAME),
+        "author": Need(TEXT),  # an empty one is nobody's, and foreign to every agent
         "id": TEXT,
         "invocationId": TEXT,
         "timestamp": Time(),
@@ -221,7 +222,9 @@ SCENARIO = Record(
         "artifacts": MapOf(TEXT),
         "events": ListOf(EVENT),
         "turns": Need(ListOf(Record({"message": Need(CONTENT), "state_delta": OBJECT, "stop_after": COUNT}))),
-        "compaction": Record({"token_threshold": WHOLE, "event_retention_size": WHOLE, "summary": TEXT, "error": TEXT}),
+        "compaction": Record(  # numbers below 0 are the runner's to refuse
+            {"token_threshold": INTEGER, "event_retention_size": INTEGER, "summary": TEXT, "error": TEXT}
+        ),
         "tool_order": OneOf(("in_order", "reverse")),
         "event_limit": COUNT,
         "by_agent": FLAG,

@@ -58,6 +58,9 @@ SUM, END = "model: SUM", "user: end"
         ([record(2, 3, "in", [3]), record(1, 4, excluded=[3])], [SUM, "user: u3"], None),
         # of equal ranges the one with fewer exclusions stays
         ([record(1, 3), record(1, 3, "less", [3])], [SUM, "model: a4"], None),
+        # ... but one that excludes what it does not reach anyway makes the other superfluous too, and both are gone
+        ([record(1, 3), record(1, 3, "later", [9])], ["user: u1", "model: a2", "user: u3", "model: a4"], None),
+        ([record(1, 3, "first", [9]), record(1, 3)], [SUM, "model: a4"], None),
         # ranges that only overlap are both shown
         ([record(1, 2, "one"), record(2, 3, "two")], ["model: one", "model: two", "model: a4"], None),
         ([record(2, 3, "two"), record(1, 2, "one")], ["model: one", "model: two", "model: a4"], None),

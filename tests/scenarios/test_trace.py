@@ -153,6 +153,29 @@ def test_an_agent_tree_that_is_refused_is_one_setup_error(agent):
     assert done["session"] == {"events": [], "state": {}}
 
 
+@pytest.mark.parametrize(
+    "compaction",
+    [
+        {},  # nothing enabled
+        {"token_threshold": 10},  # no retention
+        {"event_retention_size": 2},  # no threshold
+        {"token_threshold": -1, "event_retention_size": 2},
+        {"token_threshold": 10, "event_retention_size": -2},
+    ],
+)
+def test_a_compaction_that_the_runner_refuses_is_one_setup_error(compaction):
+    assert steps(trace(made(says("x"), compaction=compaction))) == ["setup"]
+
+
+def test_an_event_of_the_past_may_have_an_empty_author_who_is_foreign_to_all():
+    past = {"author": "", "content": {"role": "model", "parts": [{"text": "boo"}]}}
+    done = trace(made(says("x"), events=[past]))
+    assert done["trace"][1]["contents"][0] == {
+        "role": "user",
+        "parts": [{"text": "For context:"}, {"text": "[] said: boo"}],
+    }
+
+
 def test_what_is_not_built_yet_shows_as_such_when_it_is_built(monkeypatch):
     monkeypatch.setattr(sys.modules[Built.__module__], "build_plugin", not_built)
     done = trace(made(plugins=[{"name": "p"}]))

@@ -209,7 +209,10 @@ def _filled(
     because: Because, args: tuple[object, ...], known: dict[tuple[Because, tuple[object, ...]], Reason]
 ) -> Reason:
     key = (because, args)
-    reason = known.get(key)
+    try:
+        reason = known.get(key)
+    except TypeError:  # a list among them
+        return because.fill(args)
     if reason is None:
         reason = known[key] = because.fill(args)
     return reason

@@ -52,8 +52,8 @@ class Record:
 
     `at` is the position of the event it stands for; below 0 it is one that only this run sees (R5.33). `packed` are
     copies of its parts, where they have been made already (copies/packed.py). `calls` and `responses` are the ids of
-    its function calls and responses, `""` where there is none; `protocol` holds the names of those among them that no model
-    may see (R5.8). What the passes ask of the event stands here too: an event is read once, since its parts lie
+    its function calls and responses, `""` where there is none; `protocol` holds the names of those among them that no
+    model may see (R5.8). What the passes ask of the event stands here too: an event is read once, since its parts lie
     scattered in memory.
     """
 

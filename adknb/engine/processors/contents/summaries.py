@@ -72,7 +72,8 @@ def _summary(record: Record, covered: list[int], ledger: Ledger) -> Record:
 def _surviving(records: list[Record], ledger: Ledger) -> dict[int, EventCompaction]:
     """The records that count: usable, in the right order of times, and not covered whole by another one.
 
-    Sorted so that whoever covers another comes first; then only records that have survived need be asked.
+    Sorted so that whoever covers another comes first; then only those that nobody before them covers need be asked.
+    Two of one range may cover each other: the later one is gone by its exclusions, the earlier one by its place.
     """
     usable: list[tuple[int, EventCompaction]] = []
     for index, record in enumerate(records):
@@ -91,8 +92,11 @@ def _surviving(records: list[Record], ledger: Ledger) -> dict[int, EventCompacti
         by = next((i for i, c in open_ones.items() if covers_all_of(c, compaction)), None)
         if by is None:
             survivors[index] = open_ones[index] = compaction
-        else:
-            ledger.note(records[index].at, LEFT_OUT, SUBSUMED, records[by].at)
+            continue
+        ledger.note(records[index].at, LEFT_OUT, SUBSUMED, records[by].at)
+        if by in survivors and by < index and covers_all_of(compaction, open_ones[by]):
+            del survivors[by]
+            ledger.note(records[by].at, LEFT_OUT, SUBSUMED, records[index].at)
     return survivors
 
 
