@@ -13,6 +13,8 @@ README = Path(__file__).parents[1] / "README.md"
 NO_GO_HOME = {
     "__init__.py": "the reading order",
     "errors.py": "Go's errors are values made where they occur; ours are classes in one tree",
+    "live/__init__.py": "the reading order",
+    "live/errors.py": "Go's errors are values made where they occur; ours are classes in one tree",
     "loops.py": "Go has no `async`: a goroutine waits wherever it likes",
     "stops.py": "Go's Flow does not pause: this is what adknb adds",
     "processors/contents/fates.py": "Go does not say why an event is not in the request: this is what adknb adds",

@@ -52,7 +52,8 @@ LEVELS = [
     {"llm_settings"},  # what the processors may know of an LLM agent, so that they need not know the agent
     {"model_call", "function_calls", "processors"},
     {"flow"},
-    {"llm_agent", "workflow_agents", "delegation"},
+    {"live"},  # the other path through the Flow; agents and runner know it
+    {"llm_agent", "workflow_agents", "coordinator", "delegation"},
     {"runner"},
     {"gemini", "streaming", "converters", "sqlite_sessions"},  # adapters: nothing in the engine knows them
 ]
@@ -84,7 +85,9 @@ IN_FUNCTIONS = {
     "attach": {"google.genai"},
     "widgets": {"rich"},
     "lab": {"jupyter_core", "nbformat"},
-    **{home: {"pandas", "IPython", "nbformat", "yaml"} for home in ("lens", "stepper", "scenarios")},
+    **{home: {"pandas", "IPython", "nbformat", "yaml"} for home in ("lens", "stepper")},
+    # the fake Live server: both come with google-genai
+    "scenarios": {"pandas", "IPython", "nbformat", "yaml", "websockets", "cryptography"},
     "files": {"pandas", "yaml", "rich"},  # and tqdm, by name, where it is installed
 }
 """What the extras bring is imported where it is used, never when a module loads: the plain install works without."""

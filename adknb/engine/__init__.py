@@ -11,7 +11,7 @@ Reading order, with the seed in hand:
     model_call          the model and its callbacks                           四.3
     function_calls      the tools and theirs, and the merge                   四.5
     runner              who runs a turn, and where events are stored          三
-    delegation, compaction, streaming, workflow_agents                        四.6 to 四.8
+    delegation, coordinator, compaction, streaming, workflow_agents           四.6 to 四.8
 
 It knows nothing of notebooks, of readers' commands, or of files.
 """

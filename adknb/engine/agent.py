@@ -6,6 +6,7 @@ Go: agent/agent.go, Agent, New, runBeforeAgentCallbacks, runAfterAgentCallbacks
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from google.genai import types
@@ -81,7 +82,7 @@ class Agent:
                 item.step = item.step or 0
             yield item
 
-    def run_node(self, ctx: InvocationContext) -> Generator[Any, None, None]:
+    def run_node(self, ctx: InvocationContext) -> Steps[Any]:
         """Run as the agent of a turn or the target of a transfer; an LLM agent may delegate tasks then."""
         yield from self.run(ctx)
 
@@ -113,5 +114,5 @@ class Agent:
             return None
         if content is not None and not isinstance(content, types.Content):
             raise TypeError(f"a {seam} callback returns a Content or None, not {type(content).__name__}")
-        kept = EventActions(state_delta=actions.state_delta)  # artifacts saved here are on no event, as in Go
+        kept = replace(actions, artifact_delta={}, compaction=None)  # artifacts saved here are on no event, as in Go
         return ctx.new_event(content=content, actions=kept)

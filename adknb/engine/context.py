@@ -10,6 +10,7 @@ wrote in the `actions` of the event being built.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,14 +27,40 @@ if TYPE_CHECKING:
     from adknb.engine.plugin import Plugin
 
 
+NEVER = threading.Event()
+"""Is never set."""
+
+
+@dataclass
+class LiveConfig:
+    """How a live run connects (spec/live.md §1). `session_resumption` is written into: it gets the newest handle.
+
+    `save_live_blob` keeps audio as artifacts. The last four are there, as in the reference, and nothing reads them.
+
+    Go: agent/live.go, LiveRunConfig
+    """
+
+    response_modalities: list[types.Modality] | None = None
+    speech_config: types.SpeechConfig | None = None
+    input_audio_transcription: types.AudioTranscriptionConfig | None = None
+    output_audio_transcription: types.AudioTranscriptionConfig | None = None
+    session_resumption: types.SessionResumptionConfig | None = None
+    save_live_blob: bool = False
+    realtime_input_config: types.RealtimeInputConfig | None = None
+    enable_affective_dialog: bool | None = None
+    proactivity: types.ProactivityConfig | None = None
+    max_llm_calls: int | None = None
+
+
 @dataclass
 class RunConfig:
-    """How one turn is run. `streaming_mode` is `""`, `"none"` or `"sse"`.
+    """How one turn is run. `streaming_mode` is `""`, `"none"` or `"sse"`; a live run has `"bidi"` and `live`.
 
     Go: agent/run_config.go, RunConfig
     """
 
     streaming_mode: str = ""
+    live: LiveConfig | None = None
 
 
 class ArtifactService(Protocol):
@@ -94,6 +121,8 @@ class InvocationContext:
     """What a delegation keeps over one turn; None where nothing may be delegated."""
     steps: dict[str, int] = field(default_factory=dict)
     """Agent name -> steps so far in this turn; shared by all contexts of the turn."""
+    live: Any = None
+    """The streaming tools of a live run (live.streaming_tools); None in a normal one."""
     private_events: list[Event] = field(default_factory=list)
     """Events that only this run sees: a delegated single_turn agent's input, which is never stored."""
     private_after: int = 0
@@ -117,6 +146,10 @@ class InvocationContext:
     def state(self) -> State:
         """The session's live state, to read."""
         return State(self.session.state, None)
+
+    def is_own(self, event: Event) -> bool:
+        """Whether an event that passes through this run belongs to it: not one of a delegated child's."""
+        return self.delegation is None or event.id not in self.delegation.of_children
 
     def new_event(self, author: str = "", **fields: Any) -> Event:
         """An event of this turn: new id, now, this branch and scope.
@@ -180,11 +213,14 @@ class Context:
         actions: EventActions | None = None,
         function_call_id: str = "",
         tool_confirmation: ToolConfirmation | None = None,
+        cancelled: threading.Event = NEVER,
     ) -> None:
         self.invocation = invocation
         self.actions = actions if actions is not None else EventActions()
         self.function_call_id = function_call_id
         self.tool_confirmation = tool_confirmation
+        self.cancelled = cancelled
+        """Set when a streaming tool of a live run has been stopped: look at it, or wait for it, between two texts."""
         self.state = State(invocation.session.state, self.actions.state_delta)
 
     @property

@@ -1,28 +1,27 @@
-"""Delegation: an agent declared task or single_turn is a tool of its parent.
+"""Delegation: an agent declared task or single_turn is a tool of its parent. Here are the tools.
 
-Go: agent/llmagent/llmagent.go, New, llmAgent.RunNode; internal/workflowinternal/task_agent_tool.go, TaskAgentTool;
+Go: agent/llmagent/llmagent.go, New, ProcessLLMAgentOutput; internal/workflowinternal/task_agent_tool.go, TaskAgentTool;
 internal/workflowinternal/single_turn_tool.go; internal/workflowinternal/finish_task_tool.go, FinishTaskTool
 
 A *task* is a conversation of its own, in the isolation scope named by the call's id: it may ask the user back, over
-several turns, and ends with `finish_task`. A *single_turn* agent is an ordinary tool call on a branch of its own.
+several turns, and ends with `finish_task`; its parent's run (coordinator.py) runs it. A *single_turn* agent is an
+ordinary tool call on a branch of its own.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from google.genai import types
 
 from adknb.engine.agent import Agent
 from adknb.engine.context import Context, InvocationContext
 from adknb.engine.errors import FlowError
-from adknb.engine.event import Event, function_calls_of, function_responses_of, visible_text_of
-from adknb.engine.go_text import go_json
-from adknb.engine.llm_settings import CHAT, SINGLE_TURN, TASK, LlmSettings, backend_of, delegates_to, settings_of
+from adknb.engine.event import Event, function_calls_of, visible_text_of
+from adknb.engine.go_text import as_go_reads_json, go_json
+from adknb.engine.llm_settings import SINGLE_TURN, TASK, LlmSettings, backend_of, delegates_to, settings_of
 from adknb.engine.model import LLMRequest
 from adknb.engine.schema import check_strict
 from adknb.engine.stops import Seam, Steps, Stop, call
@@ -35,18 +34,36 @@ TASK_FINISHED = "The task is finished; its result has been handed back."
 
 @dataclass
 class Delegation:
-    """What delegation keeps over one turn: how often each single_turn agent ran, what each task call came to."""
+    """What delegation keeps over one turn of an LLM root.
 
+    `runs`: how often each single_turn agent ran. `outcomes`: (agent, call id) -> what a task call came to.
+    `of_children`: ids of events that delegated children have given. They pass through the run of whoever delegates,
+    which must not take them for its own. `refused`: such an event has not been taken, and no more will be.
+    `started_at`: how many events were stored when the turn began.
+    """
+
+    started_at: int = 0
     runs: dict[str, int] = field(default_factory=dict)
     outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+    of_children: set[str] = field(default_factory=set)
+    refused: bool = False
+
+    def hand_up(self, item: Any) -> Steps[None]:
+        """Pass up what a child has given. Raises FlowError if it is an event, and is not taken."""
+        if not isinstance(item, Stop):
+            self.of_children.add(item.id)
+        yield item
+        if self.refused and not isinstance(item, Stop):
+            raise FlowError("the event of a delegated agent was not taken")
 
 
 @dataclass
 class Outcome:
-    """What a task call came to: finished with a value, or paused."""
+    """What a task call came to: finished with a value, asking back, or waiting for somebody's answer to a call."""
 
-    finished: bool
+    finished: bool = False
     value: Any = None
+    waits: bool = False
 
 
 # ---------------------------------------------------------------------------------------------------------- the tools
@@ -147,23 +164,58 @@ class SingleTurnTool(DelegationTool):
             private_events=[asked],
             private_after=len(invocation.session.events),
         )
-        output = yield from call(Seam.DELEGATE, child.name, self._run_child, child_ctx, agent=child, ctx=ctx, args=args)
+        output = yield from call(
+            Seam.DELEGATE,
+            child.name,
+            self._run_child,
+            child_ctx,
+            invocation.delegation,
+            agent=child,
+            ctx=ctx,
+            args=args,
+        )
         return {"result": output}
 
-    def _run_child(self, ctx: InvocationContext) -> Steps[Any]:
-        output, key = None, settings(self.child).output_key
+    def _run_child(self, ctx: InvocationContext, delegation: Delegation) -> Steps[Any]:
+        output = None
         for item in self.child.run(ctx):
-            if not isinstance(item, Stop) and _is_an_answer(item):
-                text = visible_text_of(item.content)
-                schema = settings(self.child).output_schema
-                output = text
-                if schema is not None and text.strip():
-                    output = json.loads(text)
-                    check_strict(output, schema, "output")
-                if key and not (schema is not None and not text.strip()):
-                    item.actions.state_delta[key] = output
-            yield item
+            if not isinstance(item, Stop) and is_an_answer(item):
+                output = output_of(self.child, item)
+            yield from delegation.hand_up(item)
         return output
+
+
+def is_an_answer(event: Event) -> bool:
+    """A whole event of the model's role without calls: what a single_turn agent's output is read from (11.23)."""
+    content = event.content
+    return not event.partial and content is not None and content.role == "model" and not function_calls_of(content)
+
+
+def output_of(agent: Agent, event: Event) -> Any:
+    """What an answer of a single_turn agent comes to; it is written under the output key, too (11.23).
+
+    The visible text; with an output schema the object that it is the JSON of. A blank text stays a text and is not
+    written then.
+
+    Raises:
+        ValueError: the text is no JSON, or does not fit the schema.
+
+    Go: agent/llmagent/llm_agent_wrapper.go, ProcessLLMAgentOutput
+    """
+    given = settings(agent)
+    output: Any = visible_text_of(event.content)
+    if given.output_schema is not None:
+        if not output.strip():
+            return output
+        output = as_go_reads_json(json.loads(output, parse_constant=_not_json))
+        check_strict(output, given.output_schema, "output")
+    if given.output_key:
+        event.actions.state_delta[given.output_key] = output
+    return output
+
+
+def _not_json(word: str) -> NoReturn:
+    raise ValueError(f"output: {word} is no JSON value")
 
 
 class FinishTask(Tool):
@@ -208,7 +260,7 @@ class FinishTask(Tool):
 
     def value_of(self, args: dict[str, Any]) -> Any:
         """The result that the arguments of a successful call stand for."""
-        return args.get("result") if self.wraps else args
+        return args["result"] if self.wraps and "result" in args else args
 
 
 _REQUEST = types.Schema(
@@ -218,142 +270,3 @@ _REQUEST = types.Schema(
 
 def _json_schema(schema: types.Schema) -> dict[str, Any]:
     return schema.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def _is_an_answer(event: Event) -> bool:
-    """A whole event of the model's role without calls: what a single_turn agent's output is read from (11.23)."""
-    content = event.content
-    if event.partial or content is None or function_calls_of(content) or function_responses_of(content):
-        return False
-    return content.role in ("model", "", None)
-
-
-# ---------------------------------------------------------------------------------------------------- the coordinator
-
-
-def coordinate(agent: Agent, ctx: InvocationContext) -> Generator[Any, None, None]:
-    """Run an LLM agent as a node: what it delegates as tasks is run between its own runs (11.3, 11.4, 11.10).
-
-    Tasks left open are gone on with first. A call of a task abandons the agent's step; when all called tasks are
-    finished the agent starts over, with `before_agent` and a fresh Flow; when one is not, the run ends there.
-
-    Raises:
-        FlowError: a task is called where nothing can be delegated, or under an id that cannot be a scope.
-
-    Go: agent/llmagent/llmagent.go, llmAgent.RunNode
-    """
-    tasks = {child.name: child for child in agent.sub_agents if delegates_to(child) and settings(child).mode == TASK}
-    if not tasks or getattr(agent, "mode", "") not in ("", CHAT):
-        yield from agent.run(ctx)
-        return
-    if ctx.delegation is not None and not (yield from _run_tasks(ctx, agent, tasks, _open_calls(ctx, agent, tasks))):
-        return
-    while True:
-        called: list[types.FunctionCall] = []
-        run = agent.run(ctx)
-        for item in run:
-            yield item
-            if not isinstance(item, Stop) and item.author == agent.name and not item.partial:
-                called = [c for c in function_calls_of(item.content) if c.name in tasks]
-                if called:
-                    break
-        run.close()  # abandons the step: no other call of that answer runs, and no after_agent
-        if not called:
-            return
-        if ctx.delegation is None:
-            raise FlowError(
-                f"agent {agent.name!r} called task {called[0].name!r}, but no task can be run under a workflow root"
-            )
-        if not (yield from _run_tasks(ctx, agent, tasks, called)):
-            return
-
-
-def _open_calls(ctx: InvocationContext, agent: Agent, tasks: dict[str, Agent]) -> list[types.FunctionCall]:
-    """Task calls of this agent that have no answer yet, in order."""
-    answered = {r.id for e in ctx.session.events for r in function_responses_of(e.content)}
-    return [
-        c
-        for e in ctx.session.events
-        if e.author in (agent.name, "user")
-        for c in function_calls_of(e.content)
-        if c.name in tasks and c.id not in answered
-    ]
-
-
-def _run_tasks(
-    ctx: InvocationContext, agent: Agent, tasks: dict[str, Agent], calls: Sequence[types.FunctionCall]
-) -> Steps[bool]:
-    """Run task calls one after the other; give each finished one its answer. False: one is not finished."""
-    for function_call in calls:
-        child = tasks[function_call.name or ""]
-        key = (child.name, function_call.id or "")
-        outcome = ctx.delegation.outcomes.get(key)
-        if outcome is None:
-            child_ctx = _task_context(ctx, child, function_call)
-            outcome = yield from call(
-                Seam.DELEGATE, child.name, _run_task, child, child_ctx, agent=child, ctx=ctx, args=function_call.args
-            )
-            ctx.delegation.outcomes[key] = outcome
-        if not outcome.finished:
-            return False
-        value = outcome.value if isinstance(outcome.value, dict) else {"output": outcome.value}
-        response = types.FunctionResponse(id=function_call.id, name=function_call.name, response=value)
-        answer = ctx.new_event(
-            author="user", content=types.Content(role="user", parts=[types.Part(function_response=response)])
-        )
-        answer.branch = answer.isolation_scope = ""
-        yield answer
-    return True
-
-
-def _task_context(ctx: InvocationContext, child: Agent, function_call: types.FunctionCall) -> InvocationContext:
-    """The scope of a task is its call's id. Raises FlowError for an id that cannot be one (11.5)."""
-    scope = function_call.id or ""
-    if not scope or scope.isdigit() or re.search(r"[/@]", scope):
-        raise FlowError(
-            f"task {child.name!r}: the call id {scope!r} cannot name a scope (digits only, or with '/' or '@')"
-        )
-    given = types.Content(role="user", parts=[types.Part(text=go_json(function_call.args or {}))])
-    return ctx.derive(
-        isolation_scope=scope, binding=(child.name, TASK), user_content=given, delegation=None, private_events=[]
-    )
-
-
-def _run_task(child: Agent, ctx: InvocationContext) -> Steps[Outcome]:
-    """Run a task until it finishes, asks, or says nothing more; cut it off behind a successful `finish_task` (11.7)."""
-    run = child.run(ctx)
-    for item in run:
-        yield item
-        if not isinstance(item, Stop) and not item.partial and finishes(item):
-            run.close()
-            return Outcome(True, _finish_value(child, ctx))
-    return Outcome(False)
-
-
-def finishes(event: Event) -> bool:
-    """Whether the *first* `finish_task` answer of an event is the success (11.8)."""
-    first = next((r for r in function_responses_of(event.content) if r.name == FINISH_TASK), None)
-    return first is not None and (first.response or {}).get("result") == TASK_FINISHED
-
-
-def _finish_value(child: Agent, ctx: InvocationContext) -> Any:
-    """The arguments of the first `finish_task` call of the latest event that has one."""
-    tool = next(t for t in settings(child).tools if isinstance(t, FinishTask))
-    for event in reversed(ctx.session.events):
-        if event.isolation_scope == ctx.isolation_scope:
-            for function_call in function_calls_of(event.content):
-                if function_call.name == FINISH_TASK:
-                    return tool.value_of(function_call.args or {})
-    return None
-
-
-def scope_of_message(events: Sequence[Event]) -> str:
-    """The scope a user's message is stored in: that of the newest task which is not closed (11.12)."""
-    closed: set[str] = set()
-    for event in reversed(events):
-        scope = event.isolation_scope
-        if scope and finishes(event):
-            closed.add(scope)
-        elif scope and scope not in closed:
-            return scope
-    return ""

@@ -8,6 +8,7 @@ back. Timestamps are numbers (seconds) or ISO 8601 texts; a missing one reads as
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -59,6 +60,9 @@ ACTIONS: dict[str, type] = {
     "transfer_to_agent": str,
     "escalate": bool,
 }
+
+EVENT_NAMES = frozenset(f.name for f in fields(Event)) - {"extra"}
+ACTION_NAMES = frozenset(f.name for f in fields(EventActions))
 
 
 @lru_cache(maxsize=2048)  # a long session asks for the same few names over and over
@@ -161,8 +165,7 @@ def event_from_json(data: Any, where: str = "event") -> Event:
     Raises:
         BadData: naming the place and what was expected there.
     """
-    names = {f.name for f in fields(Event)} - {"extra"}
-    known, extra = _split(data, where, names)
+    known, extra = _split(data, where, EVENT_NAMES)
     read = _response_fields(known, where, extra)
     if "timestamp" in known:
         read["timestamp"] = time_from_json(known["timestamp"], f"{where}.timestamp")
@@ -238,7 +241,7 @@ def _response_fields(known: dict[str, Any], where: str, extra: dict[str, Any] | 
 
 
 def _actions_from_json(data: Any, where: str, extra: dict[str, Any]) -> EventActions:
-    known, unknown = _split(data, where, {f.name for f in fields(EventActions)})
+    known, unknown = _split(data, where, ACTION_NAMES)
     extra.update({f"actions/{k}": v for k, v in unknown.items()})
     actions = EventActions()
     for name, value in known.items():
@@ -287,7 +290,7 @@ def _compaction(data: Any, where: str, extra: dict[str, Any]) -> EventCompaction
     )
 
 
-def _split(data: Any, where: str, names: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(data: Any, where: str, names: Set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields one knows, under their Python names, and the others as they came."""
     data = _expect(data, dict, where)
     known: dict[str, Any] = {}

@@ -69,7 +69,7 @@ class Flow:
                 if isinstance(item, Stop):
                     if item.step is None:  # an agent further in has counted its own
                         item.step = step
-                else:
+                elif ctx.is_own(item):
                     last = item
                 yield item
             if last is None:

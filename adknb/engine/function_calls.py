@@ -48,11 +48,12 @@ def populate_client_function_call_ids(ctx: InvocationContext, content: types.Con
 
 
 def long_running_ids(content: types.Content | None, tools: dict[str, Any]) -> list[str]:
-    """The ids of the calls whose tool is long-running.
+    """The ids of the calls whose tool is long-running, each once.
 
     Go: internal/llminternal/base_flow.go, findLongRunningFunctionCallIDs
     """
-    return [c.id or "" for c in function_calls_of(content) if (t := tools.get(c.name or "")) and t.is_long_running]
+    calls = [c for c in function_calls_of(content) if (t := tools.get(c.name or "")) and t.is_long_running]
+    return list(dict.fromkeys(c.id for c in calls if c.id))
 
 
 def handle_function_calls(
@@ -113,24 +114,26 @@ def _answer(
     decision: ToolConfirmation | None,
 ) -> Steps[Event | None]:
     """One call's answer as an event: which of the four kinds of tool is it?"""
-    if function_call.args is None:
-        function_call.args = {}
     name, args = function_call.name or "", function_call.args  # one map for event, callbacks and tool, as in Go
+    if args is None:
+        args = {}
     actions = EventActions()
     tool_ctx = Context(ctx, actions, function_call.id or "", decision)
     tool = tools.get(name)
     if name == STOP_STREAMING:
         result: Any = {"status": "no streaming tool of that name is running"}
+        if ctx.live is not None:
+            result = ctx.live.stop(args.get("function_name"))
     elif tool is None:
         result = yield from _not_found(tool_ctx, tools, name, args, callbacks)
     elif tool.is_streaming:
-        result = yield from _run_stream(tool_ctx, tool, args)
+        result = yield from (_run_stream if ctx.live is None else ctx.live.start)(tool_ctx, tool, args)
     else:
         result = yield from call_tool(tool_ctx, tool, args, callbacks)
-    if result is None:
-        if tool is not None and (tool.is_long_running or tool.is_task):
-            return None  # the answer comes later, as a user message
-        result = {}
+    if args and function_call.args is None:  # a callback has put something there
+        function_call.args = args
+    if result is None and tool is not None and (tool.is_long_running or tool.is_task):
+        return None  # the answer comes later, as a user message
     actions.compaction = None  # a tool cannot hide history behind a record of its own
     response = types.FunctionResponse(id=function_call.id, name=name, response=result)
     content = types.Content(role="user", parts=[types.Part(function_response=response)])
@@ -275,7 +278,7 @@ def request_confirmation_event(ctx: InvocationContext, content: types.Content | 
         if original is None or original.id not in requested:
             continue
         args = {
-            "originalFunctionCall": {k: v for k, v in to_json(original).items() if v},
+            "originalFunctionCall": {k: v for k, v in to_json(original).items() if v or v is False},
             "toolConfirmation": to_json(requested[original.id]),
         }
         asked = types.FunctionCall(id=CLIENT_ID + ctx.platform.new_id(), name=REQUEST_CONFIRMATION, args=args)

@@ -23,6 +23,8 @@ from google.genai import types
 
 from adknb.engine.converters import genai_to_llm_response
 from adknb.engine.errors import AdknbError
+from adknb.engine.live.connection import Bell
+from adknb.engine.live.gemini_live import GeminiLive, connect
 from adknb.engine.model import LLMRequest
 from adknb.engine.processors.contents.emit import CONTINUE
 from adknb.engine.response import LLMResponse
@@ -125,6 +127,16 @@ class Gemini:
         _let_the_user_speak_last(request)
         _say_who_we_are(request)
         yield from (self._generate_stream if stream else self._generate)(request)
+
+    def connect_live(self, config: types.LiveConnectConfig, bell: Bell) -> GeminiLive:
+        """Open a live connection; see live/gemini_live.py.
+
+        Raises:
+            Exception: the client's own: no key, no server, a refusal.
+
+        Go: model/gemini/gemini.go, Client
+        """
+        return connect(self.client, self.name, config, bell)
 
     def _generate(self, request: LLMRequest) -> Generator[LLMResponse, None, None]:
         """Go: model/gemini/gemini.go, generate"""

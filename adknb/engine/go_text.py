@@ -23,7 +23,7 @@ from pydantic import BaseModel
 INT64 = 1 << 63
 """No native integer of Go's is larger; a larger number can only be a float."""
 
-JSON_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+JSON_ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 """What Go's encoder escapes beyond JSON's own: texts that may land in HTML or JavaScript."""
 
 QUOTE_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
@@ -39,7 +39,7 @@ def go_json(value: Any) -> str:
         ValueError: NaN or an infinity. TypeError: a value that JSON has no form for.
     """
     if isinstance(value, str):
-        return encode_basestring(well_formed(value)).translate(JSON_ESCAPES)
+        return _escaped(encode_basestring(well_formed(value)))
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -90,6 +90,13 @@ def as_go_reads_json(value: Any) -> Any:
 def well_formed(text: str) -> str:
     """The text with halves of surrogate pairs replaced, as Go's JSON reader does: no encoding can carry them."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _escaped(text: str) -> str:
+    """One `replace` a character: of a long text that is ten times as quick as `translate`."""
+    for char, escape in JSON_ESCAPES.items():
+        text = text.replace(char, escape)
+    return text
 
 
 def _by_key(value: Mapping[Any, Any]) -> list[tuple[str, Any]]:

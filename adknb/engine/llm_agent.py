@@ -12,16 +12,19 @@ from google.genai import types
 
 from adknb.engine.agent import Agent, Callbacks
 from adknb.engine.context import InvocationContext
-from adknb.engine.delegation import coordinate, delegation_tools
+from adknb.engine.coordinator import Outputs, coordinate
+from adknb.engine.delegation import delegation_tools
 from adknb.engine.event import Event, visible_text_of
 from adknb.engine.flow import Flow
 from adknb.engine.function_calls import ToolCallbacks
-from adknb.engine.llm_settings import MODES, SINGLE_TURN, Instruction, LlmSettings
+from adknb.engine.live.flow import LiveFlow
+from adknb.engine.live.session import LiveSession
+from adknb.engine.llm_settings import MODES, Instruction, LlmSettings
 from adknb.engine.model import LLM, FunctionModel
 from adknb.engine.model_call import ModelCallbacks
 from adknb.engine.plugin import as_callbacks
 from adknb.engine.processors import REQUEST_PROCESSORS
-from adknb.engine.stops import Stop
+from adknb.engine.stops import Steps, Stop
 from adknb.engine.tool import FunctionTool, Tool, Toolset
 
 
@@ -98,26 +101,46 @@ class LlmAgent(Agent, LlmSettings):
     def __repr__(self) -> str:
         return f"LlmAgent({self.name!r})"
 
-    def run_node(self, ctx: InvocationContext) -> Generator[Any, None, None]:
-        """Run, and run between two runs what the agent delegates as tasks."""
-        yield from coordinate(self, ctx.derive(agent=self))
+    def run_node(self, ctx: InvocationContext) -> Steps[Outputs | None]:
+        """Run by mode: between two runs of a chat agent run what it delegates as tasks, and so on."""
+        return (yield from coordinate(self, ctx.derive(agent=self)))
 
     def run_body(self, ctx: InvocationContext) -> Generator[Any, None, None]:
         """A new Flow for this run; its final texts go to the output key on the way up.
 
         Go: agent/llmagent/llmagent.go, llmAgent.run
         """
-        flow = Flow(
+        for item in self._flow().run(ctx):
+            if not isinstance(item, Stop):
+                self._save_output_to_state(item)
+            yield item
+
+    def run_live(self, ctx: InvocationContext, session: LiveSession) -> Generator[Any, None, None]:
+        """A live run: a new Flow, and a line to the model. No agent callback is asked (spec/live.md §15).
+
+        Raises:
+            LiveUnsupported, LiveConfigMissing: at once.
+
+        Go: agent/llmagent/llmagent.go, llmAgent.RunLive
+        """
+        return self._told_live(LiveFlow(self._flow(), ctx.derive(agent=self), session))
+
+    def _told_live(self, live: LiveFlow) -> Generator[Any, None, None]:
+        for item in live.run():
+            if isinstance(item, Stop):
+                item.agent, item.step = item.agent or self.name, item.step or 1
+            elif isinstance(item, Event):
+                self._save_output_to_state(item)
+            yield item
+
+    def _flow(self) -> Flow:
+        return Flow(
             model=self.model,
             toolsets=self.toolsets,
             request_processors=self.request_processors,
             model_callbacks=self.model_callbacks,
             tool_callbacks=self.tool_callbacks,
         )
-        for item in flow.run(ctx):
-            if not isinstance(item, Stop) and ctx.bound_mode != SINGLE_TURN:  # delegation writes the key there
-                self._save_output_to_state(item)
-            yield item
 
     def _save_output_to_state(self, event: Event) -> None:
         """The visible text of a final event of this agent, under the output key; a string even with a schema.

@@ -17,11 +17,23 @@ from google.genai import types
 from adknb.engine.agent import Agent
 from adknb.engine.compaction import CompactionConfig, CompactionRuntime
 from adknb.engine.compaction.config import prepare
-from adknb.engine.context import ArtifactService, Context, InMemoryArtifactService, InvocationContext, RunConfig
-from adknb.engine.delegation import Delegation, scope_of_message
+from adknb.engine.context import (
+    ArtifactService,
+    Context,
+    InMemoryArtifactService,
+    InvocationContext,
+    LiveConfig,
+    RunConfig,
+)
+from adknb.engine.coordinator import refuse, run_turn, scope_of_message
+from adknb.engine.delegation import Delegation
 from adknb.engine.errors import FlowError, SetupRefused
 from adknb.engine.event import Event, function_calls_of, function_responses_of
-from adknb.engine.llm_settings import CHAT, SINGLE_TURN, TASK, delegates_to, is_llm, settings_of
+from adknb.engine.live.handle import Live
+from adknb.engine.live.reconnect import Backoff
+from adknb.engine.live.running import LiveRun
+from adknb.engine.live.session import LiveSession
+from adknb.engine.llm_settings import CHAT, SINGLE_TURN, TASK, is_llm, settings_of
 from adknb.engine.loops import on_one_loop
 from adknb.engine.platform import Platform
 from adknb.engine.plugin import Plugin, hooks_of
@@ -33,6 +45,7 @@ class Runner:
     """Runs turns of an agent tree over a session service.
 
     A session that is not there is created, unless `auto_create_session` is off. `compaction` is a CompactionConfig.
+    `live_backoff`: seconds before a live run connects again, or a function that gives them (live.reconnect.Backoff).
 
     Raises:
         SetupRefused: two agents of the tree have one name, or the compaction cannot be as it is configured.
@@ -50,6 +63,7 @@ class Runner:
         platform: Platform | None = None,
         compaction: CompactionConfig | None = None,
         auto_create_session: bool = True,
+        live_backoff: Backoff = None,
     ) -> None:
         names = [a.name for a in agent.tree()]
         twice = sorted({n for n in names if names.count(n) > 1})
@@ -66,6 +80,7 @@ class Runner:
         self.platform = platform or Platform()
         self.compaction = prepare(compaction, agent)
         self.auto_create_session = auto_create_session
+        self.live_backoff = live_backoff
 
     def run(self, message: str | types.Content | None, **options: Any) -> Iterator[Event]:
         """One turn; the events as they are stored, chunks included. Options as for `iter`."""
@@ -106,7 +121,7 @@ class Runner:
             artifact_service=self.artifact_service,
             user_content=message,
             compaction=self._compaction_runtime(),
-            delegation=Delegation() if root is not None else None,
+            delegation=Delegation(len(session.events)) if root is not None else None,
             binding=(agent.name, getattr(agent, "mode", "") or CHAT) if root is not None else None,
         )
         ctx.invocation_id = _invocation_id(session.events, message) or f"e-{self.platform.new_id()}"
@@ -116,8 +131,9 @@ class Runner:
             answer = yield from self._hook(ctx, Seam.ON_USER_MESSAGE, message, content=message)
             ctx.user_content = message = message if answer is None else answer
             yield from self._append_user_event(ctx, message, scope, state_delta)
-            if getattr(agent, "mode", "") == SINGLE_TURN and is_llm(self.agent):  # it is given its input, not a place
-                ctx.private_events = [ctx.new_event(author="user", content=message)]
+            if getattr(agent, "mode", "") == SINGLE_TURN and is_llm(self.agent) and not _resumes(session, message):
+                given_to_it = types.Content(role="user", parts=message.parts)  # its input: it has no place to read from
+                ctx.private_events = [ctx.new_event(author="user", content=given_to_it)]
                 ctx.private_after = len(session.events)
         try:
             yield from self._run_agent(ctx, given)
@@ -133,6 +149,51 @@ class Runner:
             raise
         yield from self._after_run(ctx)
 
+    def run_live(
+        self,
+        user_id: str = "user",
+        session_id: str = "session-1",
+        live_config: LiveConfig | None = None,
+        **ignored: Any,
+    ) -> Live:
+        """A live run, on a thread of its own: send to it, read its events, close it (spec/live.md).
+
+        Options of a normal run are taken and ignored, as in Go.
+
+        Raises:
+            SessionMissing: there is no such session and none may be created.
+            LiveUnsupported, LiveConfigMissing: nothing was sent. What goes wrong later comes through the iterator.
+            Exception: a plugin's, before the run.
+
+        Go: runner/runner.go, Runner.RunLive
+        """
+        run = self._live_run(LiveSession(stepped=False), user_id, session_id, live_config)
+        drain(run.begin())
+        return Live(on_one_loop(run.items()), run.live)
+
+    def iter_live(
+        self,
+        session: LiveSession,
+        user_id: str = "user",
+        session_id: str = "session-1",
+        live_config: LiveConfig | None = None,
+        **ignored: Any,
+    ) -> Generator[Any, None, None]:
+        """A live run as a generator of Events, Stops and YieldedErrors: what a Stepper steps.
+
+        Nothing happens but between two items: what is sent to `session` waits until the generator goes on, and what
+        the server sends queues meanwhile. Raises as `run_live`, but at the first item.
+
+        Go: runner/runner.go, Runner.RunLive
+        """
+        run = self._live_run(session, user_id, session_id, live_config)
+        return on_one_loop(run.stepped())
+
+    def _live_run(self, live: LiveSession, user_id: str, session_id: str, config: LiveConfig | None) -> LiveRun:
+        session = self._session(user_id, session_id)
+        agent = last_speaker(self.agent, session.events) if is_llm(self.agent) else self.agent
+        return LiveRun(self, agent, session, live, config)
+
     def _run_agent(self, ctx: InvocationContext, given: types.Content | None) -> Generator[Any, None, None]:
         try:
             instead = yield from self._hook(ctx, Seam.BEFORE_RUN)
@@ -144,13 +205,17 @@ class Runner:
             if given is not None:
                 yield (yield from self._append_user_event(ctx, given, ctx.isolation_scope))
             return
-        for item in ctx.agent.run_node(ctx):
+        run = run_turn(ctx.agent, ctx)
+        for item in run:
             if isinstance(item, Stop):
                 yield item
-            else:
+                continue
+            try:
                 yield (yield from self._store(ctx, item))
-        if delegates_to(ctx.agent):  # the reference counts two outputs then (spec/execution.md 11.25)
-            raise FlowError(f"agent {ctx.agent.name!r} is only a tool of its parent: it cannot end a turn of its own")
+            except BaseException:  # the reader has left, too
+                if not ctx.is_own(item):
+                    refuse(run, ctx)
+                raise
 
     def _store(self, ctx: InvocationContext, event: Event) -> Steps[Event]:
         """Store an event; its stops say whose it is, and in which step it was made."""
@@ -229,11 +294,16 @@ def find_agent_to_run(root: Agent, events: Sequence[Event], message: types.Conte
     responses = function_responses_of(message)
     if responses:
         for event in reversed(events):
-            if any(c.id == responses[0].id for c in function_calls_of(event.content)):
+            if any((c.id or "") == (responses[0].id or "") for c in function_calls_of(event.content)):
                 caller = root.find(event.author)
                 if caller is not None:
                     return caller
                 break
+    return last_speaker(root, events)
+
+
+def last_speaker(root: Agent, events: Sequence[Event]) -> Agent:
+    """The author of the newest event by an agent that may keep the conversation; else the root."""
     for event in reversed(events):
         speaker = root.find(event.author) if event.author != "user" else None
         if speaker is not None and _keeps_the_conversation(speaker):
@@ -256,6 +326,15 @@ def _invocation_id(events: Sequence[Event], message: types.Content | None) -> st
     """An answer to a call goes on under the invocation id of the newest event with that call (1.4)."""
     for response in function_responses_of(message):
         for event in reversed(events):
-            if any(c.id == response.id for c in function_calls_of(event.content)):
+            if response.id and any(c.id == response.id for c in function_calls_of(event.content)):
                 return event.invocation_id
     return ""
+
+
+def _resumes(session: Session, message: types.Content) -> bool:
+    """Whether a message answers a long-running call: the agent then goes on from its history, without an input.
+
+    Go: runner/agent_node.go, answeredInterrupts
+    """
+    answered = {r.id for r in function_responses_of(message) if r.id}
+    return any(not answered.isdisjoint(event.long_running_tool_ids) for event in session.events)

@@ -14,6 +14,8 @@ from typing import Any
 from adknb.engine.agent import Agent, Callbacks
 from adknb.engine.context import InvocationContext
 from adknb.engine.errors import FlowError
+from adknb.engine.live.sequential import run_sequence
+from adknb.engine.live.session import LiveSession
 from adknb.engine.stops import Stop
 
 
@@ -29,6 +31,16 @@ class SequentialAgent(Agent):
         """Run the members in order."""
         for member in self.sub_agents:
             yield from member.run(ctx)
+
+    def run_live(self, ctx: InvocationContext, session: LiveSession) -> Generator[Any, None, None]:
+        """The members in order, each on a live connection of its own (spec/live.md §16).
+
+        Raises:
+            LiveUnsupported: at once: there is no member.
+
+        Go: agent/workflowagents/sequentialagent/agent.go, sequentialAgent.RunLive
+        """
+        return run_sequence(self, ctx, session)
 
 
 class LoopAgent(Agent):
@@ -59,7 +71,7 @@ class LoopAgent(Agent):
             for member in self.sub_agents:
                 escalated = False
                 for item in member.run(ctx):
-                    if not isinstance(item, Stop) and item.actions.escalate:
+                    if not isinstance(item, Stop) and item.actions.escalate and ctx.is_own(item):
                         escalated = True
                     yield item
                 if escalated:

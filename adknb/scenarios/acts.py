@@ -137,7 +137,12 @@ class ScriptedCallback:
             held["args"].update(copy.deepcopy(self.act["args"]))
         if self.hook == "before_model":
             edit(held["request"], self.act)
-        fail(self.act)
+        try:
+            fail(self.act)
+        except ScriptedError as error:
+            if self.hook == "on_event":  # the reader is told at once, whoever is asked after that
+                error.logged_at = self.script.position
+            raise
         if "text" in self.act:
             return self._retold(held)
         if "return" in self.act:

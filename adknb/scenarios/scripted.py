@@ -32,6 +32,9 @@ from adknb.scenarios.vocabulary import RESPONSE
 class ScriptedError(Exception):
     """An error that a script asks for; its text is the script's."""
 
+    logged_at: int | None = None
+    """Where in the log the reader is told of it, if not at the end of the turn."""
+
 
 class ScriptEnded(AdknbError):
     """A scripted model was asked more often than it has answers."""
@@ -59,6 +62,11 @@ class Script:
         """Say that it was used n times: another run may have used it in between."""
         with self._lock:
             self._counts[double] = n
+
+    @property
+    def position(self) -> int:
+        """How many entries the log has."""
+        return len(self.log or ())
 
     def write(self, entry: Callable[[], dict[str, Any]]) -> None:
         """Log an entry as things are now; without a log it is not even made."""

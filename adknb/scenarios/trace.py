@@ -67,7 +67,8 @@ def _play(built: Built, turn: Turn, log: list[dict[str, Any]]) -> bool:
         log.append(_error(UNBUILT, error))
         return False
     except Exception as error:  # whatever it is, it has ended this turn
-        log.insert(_before_after_run(log), _error("run", error))
+        at = getattr(error, "logged_at", None)
+        log.insert(_before_after_run(log) if at is None else at, _error("run", error))
     return True
 
 

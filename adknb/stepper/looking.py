@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from adknb.engine.event import Event
@@ -20,7 +23,10 @@ from adknb.stepper.run import Run
 from adknb.stepper.stages import Paragraph, Stage, paragraphs
 
 if TYPE_CHECKING:
+    import graphviz
     import pandas as pd
+
+    from adknb.lens.doctor import Finding
 
 
 class Looking:
@@ -181,6 +187,41 @@ class Looking:
         from adknb.lens.frame import event_frame
 
         return event_frame(self.events)
+
+    def findings(self) -> list[Finding]:
+        """What the doctor says of the session as it stands, the worst first (spec/doctor.md)."""
+        from adknb.widgets.findings import findings_of
+
+        with self.lock:
+            return findings_of(self)
+
+    def flow_graph(self) -> graphviz.Source:
+        """The Flow as a drawing: the present stage lit, finished ones ticked, no-ops dashed. Needs the extra `lab`."""
+        from adknb.widgets.graphs import flow_graph
+
+        with self.lock:
+            return flow_graph(self)
+
+    def agent_graph(self) -> graphviz.Source:
+        """The tree of agents as a drawing, with their modes and who may transfer to whom. Needs the extra `lab`."""
+        from adknb.widgets.graphs import agent_graph
+
+        with self.lock:
+            return agent_graph(self)
+
+    def to_html(self, path: str | os.PathLike[str], redact: Iterable[str | re.Pattern[str]] = ()) -> None:
+        """Write the panel, every view of it, as one file for a browser that needs neither kernel nor network.
+
+        Keys, tokens and passwords are taken out, and what fits the patterns of `redact`. The same run gives the same
+        file.
+
+        Raises:
+            BadData: the file cannot be written, or a pattern is none; an older file stays as it was.
+        """
+        from adknb.widgets.export import to_html
+
+        with self.lock:
+            to_html(self, path, redact)
 
     def __repr__(self) -> str:
         from adknb.widgets.text import describe

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from adknb.engine.copies.frozen import copy_record, copy_value, text_part
 from adknb.engine.event import Event
 from adknb.engine.processors.contents import Added, PassSnapshot, Snapshot, Viewer, assemble
-from adknb.engine.copies.frozen import copy_record, copy_value, text_part
 from tests.engine.histories import call, event, fates, heard, lines, me, parts_of, record, response, seen, timed, user
 
 EMPTY_CALL = types.Part(function_call=types.FunctionCall())

@@ -228,3 +228,16 @@ def test_every_stage_is_a_stop_before_and_after() -> None:
         "auth", "planning", "code_execution", "planning_response", "code_execution_response"
     }  # fmt: skip
     assert {(s.agent, s.step) for s in stops if s.seam is Seam.PROCESSOR} == {("a", 1)}
+
+
+@pytest.mark.parametrize("hook", ["before_agent", "after_agent"])
+def test_what_an_agent_callback_asks_for_rides_on_its_event_but_for_artifacts(hook: str) -> None:
+    def callback(ctx: Any) -> types.Content:
+        ctx.state["seen"], ctx.actions.escalate, ctx.actions.compaction = 1, True, EventCompaction()
+        ctx.save_artifact("note", "kept")
+        return types.Content(role="model", parts=[types.Part(text=hook)])
+
+    agent = LlmAgent("a", model=ScriptedModel(["answer"]), **{hook: callback})
+    events = list(Runner(agent, platform=counted()).run("hi"))
+    said = next(event for event in events if event.content.parts[0].text == hook)
+    assert said.actions == EventActions(state_delta={"seen": 1}, escalate=True)

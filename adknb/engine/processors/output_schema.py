@@ -98,5 +98,5 @@ def structured_answer(event: Event) -> str | None:
     """
     for response in function_responses_of(event.content):
         if response.name == SET_MODEL_RESPONSE:
-            return go_json(response.response or {})
+            return go_json(response.response)
     return None

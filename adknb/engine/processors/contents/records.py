@@ -6,7 +6,7 @@ Record. Parts are copied once, by the last pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -173,10 +173,13 @@ class Snapshots(list[PassSnapshot]):
     def __init__(self) -> None:
         super().__init__()
         self._told: dict[int, tuple[Record, Snapshot]] = {}
+        self._last: list[Record] = []
 
-    def take(self, name: str, records: Iterable[Record]) -> None:
+    def take(self, name: str, records: list[Record]) -> None:
         """Keep the working list of this moment, in a few bytes a record."""
-        self.append(PassSnapshot(name, tuple(map(self._tell, records))))
+        same = bool(self) and records == self._last  # records are equal to themselves only: a quick walk
+        self.append(PassSnapshot(name, self[-1].records if same else tuple(map(self._tell, records))))
+        self._last = list(records)
 
     def done(self) -> list[PassSnapshot]:
         """The snapshots alone: the records are let go."""
