@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from adknb.engine.tool import FunctionTool
     from adknb.engine.workflow_agents import LoopAgent, ParallelAgent, SequentialAgent
     from adknb.files import open as open
+    from adknb.files.findings import doctor
     from adknb.scenarios import ScriptedModel, scenario
     from adknb.stepper import Stepper, at, changed, event, step, when
     from adknb.stepper.replays import replay
@@ -48,6 +49,7 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "Stepper",
     "at",
     "changed",
+    "doctor",
     "event",
     "replay",
     "scenario",
@@ -72,6 +74,7 @@ _HOMES = {
     "Stepper": "adknb.stepper",
     "at": "adknb.stepper",
     "changed": "adknb.stepper",
+    "doctor": "adknb.files.findings",
     "event": "adknb.stepper",
     "open": "adknb.files",
     "replay": "adknb.stepper.replays",
@@ -82,7 +85,6 @@ _HOMES = {
 
 _PROMISED = {
     "attach": "attach, a google-adk agent under the Stepper",
-    "doctor": "doctor, named checks over a session",
     "watch": "watch, a run followed as it happens",
 }
 """Names that will come, and what each will be."""

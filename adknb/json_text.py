@@ -20,8 +20,9 @@ from adknb.engine.errors import BadData
 DEPTH = 200
 """Levels of lists and objects that are taken; a recorded session has about ten."""
 
-_MARKS = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")[ \t\n\r]*:|"(?:[^"\\]|\\.)*"|[][{}]')
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b|-?\d[\d.eE+-]*')
+_TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MARKS = re.compile(rf"(?P<text>{_TEXT})(?P<key>[ \t\n\r]*:)?|[][{{}}]")
+_TOKENS = re.compile(rf"{_TEXT}|-?\b(?:NaN|Infinity)\b|-?\d[\d.eE+-]*")
 
 
 def name_of(path: str | os.PathLike[str]) -> str:
@@ -201,7 +202,7 @@ def _second(text: str, key: str) -> int:
             places = seen.pop()
             if len(places) > 1:
                 return places[1]
-        elif mark["key"] and json.loads(mark["key"]) == key:
+        elif mark["key"] and json.loads(mark["text"]) == key:
             seen[-1].append(mark.start())
     return 0
 

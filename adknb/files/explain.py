@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from adknb.files.beside import sent_lines, settings_lines
 from adknb.files.full import contents_in_full, parts_in_full
 from adknb.files.whose import is_model_event
 from adknb.files.wording import unknown_kinds
@@ -56,7 +57,9 @@ def explanation(rebuilt: Rebuilt, width: int = 100, full: bool = False) -> str:
         blocks.append(_problem(rebuilt, width))
     else:
         blocks += [
+            settings_lines(rebuilt, width, full),
             contents_in_full(rebuilt, width) if full else _contents(rebuilt, width),
+            sent_lines(rebuilt, width),
             _not_in_it(rebuilt, width),
             _changed(rebuilt, width),
             _kept(rebuilt, width),

@@ -53,7 +53,7 @@ def wrapped(text: str, width: int) -> list[str]:
     """A text of several lines, each broken at blanks where it is longer than `width` cells; nothing is left out."""
     lines = []
     for line in text.replace("\r\n", "\n").split("\n"):
-        lines += [piece.rstrip() for piece in _broken("".join(map(_visible, line)), width)]
+        lines += [piece.rstrip() for piece in _broken(made_visible(line), width)]
     return lines
 
 
@@ -82,6 +82,11 @@ def _broken(line: str, width: int) -> list[str]:
                 now, used = "", 0
             now, used = now + c, used + cells(c)
     return [*lines, now] if now else lines
+
+
+def made_visible(line: str) -> str:
+    """A line with what would act on a terminal or a page shown as what it is."""
+    return line if line.isprintable() else "".join(map(_visible, line))
 
 
 def _visible(c: str) -> str:

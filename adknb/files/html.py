@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adknb.files.explain import KINDS, added_text, heading, is_unremarkable, reason_text, sources
 from adknb.files.listing import the_rest
+from adknb.files.page_requests import settings_block
 from adknb.lens.table import event_summary, event_table, event_text, part_texts
 from adknb.lens.words import one_line, positions
 
@@ -37,9 +38,11 @@ def recording_html(recording: Recording) -> str:
     columns = [("index", "event"), ("turn", "turn"), ("author", "author"), ("kind", "kind"), ("text", "text")]
     columns += [(key, key) for key in ("branch", "scope") if any(row[key] for row in rows)]
     cells = [[str(row[key]) for key, _ in columns] for row in rows]
+    several = len(recording.sessions)
     return _box(
-        f"<p><b>{_e(recording.name)}</b>: {_e(recording.summary())}</p>",
-        *(f"<p>{_e(line)}</p>" for line in the_rest(recording, 300)),
+        f"<p><b>{_e(recording.label)}</b>: {_e(recording.summary())}</p>",
+        *([f"<p>{several} sessions in the file: <code>.sessions</code> has all of them.</p>"] if several > 1 else []),
+        *(f"<p>{_e(line)}</p>" for line in [*the_rest(recording, 300), *recording.notes]),
         _table("", [label for _, label in columns], _fold(cells)),
     )
 
@@ -57,6 +60,8 @@ def rebuilt_html(rebuilt: Rebuilt) -> str:
             [str(i), origin[i], one_line(c.role or ""), "\n".join(one_line(t, 300) for t in part_texts(c))]
             for i, c in enumerate(rebuilt.contents)
         ]
+        if rebuilt.request is not None:
+            parts.append(settings_block(rebuilt.request))
         parts.append(_table("The contents of the request", ["content", "event", "role", "text"], _fold(contents)))
         parts += [f"<p>{_e(added_text(added))}</p>" for added in rebuilt.added]
         head = ["event", "author", "text", "fate", "content", "why"]

@@ -1,84 +1,93 @@
-"""What a file is, told by its content: a session, or something else of ADK's world that is named, not guessed at."""
+"""What a document is, told by its content: one session or several, or something else that is named, not guessed at."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from typing import Any
 
-from adknb.engine.errors import BadData, NotBuiltYet
-
-EVENT_FIELDS = {"author", "content", "actions", "invocationId", "invocation_id", "InvocationID", "Author", "Content"}
-"""An object with one of these may be an event."""
-
-_KNOWN: list[tuple[str, set[str]]] = [
-    ("reading evaluation sets (evalset)", {"eval_cases", "evalCases", "eval_set_id", "evalSetId"}),
-    ("reading evaluation cases", {"eval_id", "evalId", "expected_tool_use", "expectedToolUse"}),
-    ("reading evaluation results", {"eval_case_results", "evalCaseResults", "eval_set_result_id", "evalSetResultId"}),
-    ("reading a list of sessions", {"sessions"}),
-    ("reading the session events of Vertex AI's API", {"sessionEvents", "session_events"}),
-]
-"""Features by the fields that give them away."""
-
-
-def refuse_binary(data: bytes, name: str) -> None:
-    """Say so if the bytes are a database or an archive.
-
-    Raises:
-        NotBuiltYet: an SQLite database, which ADK's session services write.
-        BadData: an archive.
-    """
-    if data.startswith(b"SQLite format 3\x00"):
-        raise NotBuiltYet(f"reading ADK's SQLite session databases ({name})")
-    if data.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise BadData(name, "is an archive; unpack it first")
+from adknb.engine.errors import BadData
+from adknb.files.conformance import is_recordings, is_spec, recordings_session, spec_session
+from adknb.files.evalsets import eval_sessions, is_eval
+from adknb.files.session_file import (
+    EVENT_FIELDS,
+    SessionFile,
+    has_events,
+    no_session,
+    session_of_list,
+    session_of_object,
+)
+from adknb.files.shapes import expect
 
 
-def refuse_other_text(text: str, name: str) -> None:
-    """Say so if the text is YAML, or JSON lines.
+def sessions_in(value: Any, name: str) -> list[SessionFile]:
+    """The sessions that a document (JSON or YAML) describes; one at least.
 
     Raises:
-        NotBuiltYet: naming the feature.
+        BadData: it describes none, or not as it should be; names the place.
     """
-    start = text.lstrip()
-    if start[:1] in ("{", "["):
-        return
-    first = next((line for line in start.splitlines() if line.strip() and not line.startswith(("#", "---"))), "")
-    if re.match(r"(- )?[A-Za-z_]\w*:(\s|$)", first):
-        raise NotBuiltYet(f"reading sessions in YAML ({name})")
-
-
-def is_json_lines(text: str) -> bool:
-    """Whether each of the first lines is an object of its own."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()][:2]
-    return len(lines) == 2 and all(line.startswith("{") and line.endswith("}") for line in lines)
-
-
-def refuse_other_document(value: Any, name: str) -> None:
-    """Say so if a JSON document is something of ADK's world that is no session.
-
-    Raises:
-        NotBuiltYet: evaluation sets, cases and results, several sessions: what a later version reads.
-        BadData: a scenario or a saved run of adknb, an input for `adk run --replay`.
-    """
+    _refuse_others(value, name)
+    if is_eval(value):
+        sessions = eval_sessions(value, name)
+        if not sessions:
+            raise BadData(name, "the evaluation set has no cases")
+        return sessions
+    if is_recordings(value):
+        return [recordings_session(value, name)]
+    if is_spec(value):
+        return [spec_session(value, name)]
+    several = value if isinstance(value, list) else value.get("sessions") if isinstance(value, dict) else None
+    if isinstance(several, list) and not has_events(value) and any(holds_session(item) for item in several):
+        where = f"{name}: " + ("" if isinstance(value, list) else "sessions")
+        return [_session(expect(item, dict, f"{where}[{i}]"), name, f"{where}[{i}].") for i, item in enumerate(several)]
     if isinstance(value, list):
-        _refuse_other_list(value, name)
-    elif isinstance(value, dict):
-        for feature, fields in _KNOWN:
-            if fields & value.keys():
-                raise NotBuiltYet(f"{feature} ({name})")
-        if "agent" in value and "turns" in value:
-            raise BadData(name, "this is a scenario, not a session: `adknb trace` runs it")
-        if "format" in value and "entries" in value and "events" not in value:
-            raise BadData(name, "this is a run saved by dbg.save, not a session: adknb.replay(path) opens it")
-        if "queries" in value and "events" not in value:
-            raise BadData(name, "these are queries to replay; nothing has been answered yet, so there are no events")
+        return [session_of_list(value, name)]
+    if not isinstance(value, dict):
+        raise no_session(value, name)
+    return [_session(value, name, f"{name}: ")]
 
 
-def _refuse_other_list(items: list[Any], name: str) -> None:
-    first = next((item for item in items if isinstance(item, dict)), None)
-    if first is None:
-        return
-    if "query" in first or ("data" in first and "name" in first) or "eval_id" in first or "evalId" in first:
-        raise NotBuiltYet(f"reading evaluation cases ({name})")
-    if "events" in first:
-        raise NotBuiltYet(f"reading a list of sessions ({name})")
+def holds_session(value: Any) -> bool:
+    """Whether it is a session, or an object with one under `session`."""
+    return has_events(value) or (isinstance(value, dict) and has_events(value.get("session")))
+
+
+def _session(value: dict[str, Any], name: str, where: str) -> SessionFile:
+    if not has_events(value) and has_events(value.get("session")):
+        inner = session_of_object(value["session"], name, f"{where}session.")
+        inner.extra.update({key: kept for key, kept in value.items() if key != "session"})
+        inner.session_id = inner.session_id or (value["id"] if isinstance(value.get("id"), str) else "")
+        inner.wrapper = value
+        return inner
+    if not has_events(value):
+        raise no_session(value, where.rstrip(" .:"))
+    return session_of_object(value, name, where)
+
+
+_OTHERS: list[tuple[Callable[[dict[str, Any]], bool], str]] = [
+    (lambda v: "agent" in v and "turns" in v, "this is a scenario, not a session: `adknb trace` runs it"),
+    (
+        lambda v: "format" in v and "entries" in v and "events" not in v,
+        "this is a run saved by dbg.save, not a session: adknb.replay(path) opens it",
+    ),
+    (
+        lambda v: "queries" in v and "events" not in v,
+        "these are queries to replay; nothing has been answered yet, so there are no events",
+    ),
+    (
+        lambda v: bool({"sessionEvents", "session_events"} & v.keys()),
+        "these are session events of Vertex AI's API; save the session that google-adk's VertexAiSessionService gives",
+    ),
+    (
+        lambda v: "agent_class" in v or ("instruction" in v and "model" in v and "events" not in v),
+        "this is an agent's definition, not a session: open(session, agent=…) attaches it",
+    ),
+    (lambda v: "nbformat" in v and "cells" in v, "this is a notebook, not a session"),
+]
+
+
+def _refuse_others(value: Any, name: str) -> None:
+    """Say so if a document is something of ADK's or adknb's world that holds no session. Raises BadData."""
+    if isinstance(value, dict) and not EVENT_FIELDS & value.keys():
+        for fits, message in _OTHERS:
+            if fits(value):
+                raise BadData(name, message)

@@ -1,145 +1,140 @@
-"""A session file, read: sniffed by its content, whatever its name.
-
-Go: session/session.go, Session; server/adkrest/internal/models/session.go, Session
-"""
+"""A file, read: sniffed by its content, whatever its name. The file is only ever read."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adknb.engine.errors import BadData, NotBuiltYet
-from adknb.engine.event import Event
-from adknb.engine.event_json import time_from_json
-from adknb.files import kinds
-from adknb.files.shapes import as_they_happened, event_of, expect, found
-from adknb.json_text import name_of, parse, read_bytes, utf8
+from adknb.engine.copies.frozen import garbage_collection_waits
+from adknb.engine.errors import BadData
+from adknb.files.json_lines import is_json_lines, lines_sessions
+from adknb.files.kinds import sessions_in
+from adknb.files.session_file import SessionFile
+from adknb.files.source import Source, source_of
+from adknb.json_text import parse, utf8
 
-_SESSION_FIELDS = {
-    "id": ("id", "session_id", "sessionId", "ID"),
-    "app_name": ("app_name", "appName", "AppName"),
-    "user_id": ("user_id", "userId", "UserID"),
-    "state": ("state", "context", "State"),
-    "last_update_time": ("last_update_time", "lastUpdateTime", "LastUpdateTime"),
-}
-"""Our name for a field, and its published spellings: the first one that is there counts, the others stay extra."""
+__all__ = ["Entry", "SessionFile", "SessionFiles", "read_file", "read_session", "session_of"]
 
-_EVENT_LISTS = (("past_events", "pastEvents"), ("events", "Events"), ("pending_events", "pendingEvents"))
-"""The lists that may hold events, in the order they happened."""
+
+@dataclass(frozen=True)
+class Entry:
+    """One session of a file, before it is read: what it is called, and how to read it."""
+
+    session_id: str
+    load: Callable[[], SessionFile] = field(repr=False)
+    app_name: str = ""
+    user_id: str = ""
+    events: int | None = None
+    """How many events it has, where that is known."""
+    updated: float = 0.0
 
 
 @dataclass
-class SessionFile:
-    """What a session file says. `extra` holds every field of the session that has no home here."""
+class SessionFiles:
+    """All that a file says: its sessions, and what is needed to write it again."""
 
     name: str
-    session_id: str = ""
-    app_name: str = ""
-    user_id: str = ""
-    state: dict[str, Any] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
-    last_update_time: float = 0.0
-    extra: dict[str, Any] = field(default_factory=dict)
-    bare_list: bool = False
-    """The file is a list of events and nothing else: perhaps what a client received, chunks included."""
+    entries: Sequence[Entry]
+    form: str = "json"
+    """How it is written: `json`, `lines`, `yaml`, `database` or `folder`."""
+    document: Any = None
+    """The whole document; None for a database or a folder."""
+    indent: int | None = 2
+    """How far JSON is indented; None: all on one line."""
+
+
+def read_file(path: str | os.PathLike[str], trust: bool = False) -> SessionFiles:
+    """Find out what a path or an address holds, and read it. Sessions of a database are read when they are wanted.
+
+    `trust`: pickled actions of an old database are read, by an unpickler that makes plain data only.
+
+    Raises:
+        BadData: it cannot be read, or is nothing that holds a session; names file and place.
+    """
+    source = source_of(path)
+    if source.database is not None:
+        from adknb.files.databases import database_entries
+
+        return SessionFiles(source.name, database_entries(source.database, source.name, trust), "database")
+    if source.folder is not None:
+        from adknb.files.conformance import folder_sessions
+
+        return SessionFiles(source.name, _entries(folder_sessions(source.folder, source.name)), "folder")
+    with garbage_collection_waits():
+        return _document(source)
 
 
 def read_session(path: str | os.PathLike[str]) -> SessionFile:
-    """Read a session file of any published shape of ADK's session JSON, or a bare list of events.
-
-    Raises:
-        BadData: the file is missing, no JSON, or not shaped as a session; names file and place.
-        NotBuiltYet: the file is something of ADK's world that this version does not read; names it.
-    """
-    name = name_of(path)
-    data = read_bytes(path)
-    kinds.refuse_binary(data, name)
-    text = utf8(data, name)
-    kinds.refuse_other_text(text, name)
-    try:
-        value = parse(text, name)
-    except BadData as error:
-        if "extra data" in error.message and kinds.is_json_lines(text):
-            raise NotBuiltYet(f"reading events as JSON lines ({name})") from None
-        raise
-    return session_of(value, name)
+    """The first session of a file. Raises BadData, as `read_file` does."""
+    return read_file(path).entries[0].load()
 
 
 def session_of(value: Any, name: str) -> SessionFile:
-    """The session that a JSON document describes.
-
-    Raises:
-        BadData: naming the place; NotBuiltYet: naming the feature.
-    """
-    kinds.refuse_other_document(value, name)
-    if isinstance(value, list):
-        return SessionFile(name, events=_events(value, f"{name}: "), bare_list=True)
-    if not isinstance(value, dict):
-        raise BadData(name, f"expected a session (an object) or a list of events, found {found(value)}")
-    if not _has_events(value) and isinstance(value.get("session"), dict) and _has_events(value["session"]):
-        inner = _session(value["session"], name, f"{name}: session.")
-        inner.extra.update({key: kept for key, kept in value.items() if key != "session"})
-        return inner
-    if not _has_events(value):
-        fields = ", ".join(repr(key) for key in list(value)[:6]) + (", …" if len(value) > 6 else "")
-        hint = "; this looks like one event: put it into a list" if kinds.EVENT_FIELDS & value.keys() else ""
-        what = f"found the fields {fields}{hint}" if fields else "found an empty object"
-        raise BadData(name, f"expected a session, an object with `events`; {what}")
-    return _session(value, name, f"{name}: ")
+    """The first session that a JSON document describes. Raises BadData, naming the place."""
+    return sessions_in(value, name)[0]
 
 
-def _has_events(value: dict[str, Any]) -> bool:
-    return any(key in value for key in _EVENT_LISTS[1])
+def _document(source: Source) -> SessionFiles:
+    data, name = source.data, source.name
+    if data.startswith((b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd")):
+        raise BadData(name, "is an archive; unpack it first")
+    if data.startswith(b"SQLite format 3\x00"):
+        raise BadData(name, "is a database: open the file itself, not a copy that is sent")
+    text = utf8(data, name)
+    del data
+    form, value, sessions = _read(text, name)
+    return SessionFiles(name, _entries(sessions), form, value, _indent(text))
 
 
-def _session(value: dict[str, Any], name: str, where: str) -> SessionFile:
-    left = dict(value)
-    groups = [_group(left, keys, where) for keys in _EVENT_LISTS]
-    read = {ours: _take(left, theirs) for ours, theirs in _SESSION_FIELDS.items()}
-    session = SessionFile(
-        name,
-        session_id=_text(read["id"], where),
-        app_name=_text(read["app_name"], where),
-        user_id=_text(read["user_id"], where),
-        events=as_they_happened(groups),
-        extra=left,
+def _read(text: str, name: str) -> tuple[str, Any, list[SessionFile]]:
+    """The form of a text, its document, and the sessions in it. Raises BadData."""
+    if is_yaml(text):
+        from adknb.files.yaml_text import parse_yaml
+
+        value = parse_yaml(text, name)
+        return "yaml", value, sessions_in(value, name)
+    if is_json_lines(text):
+        value, sessions = lines_sessions(text, name)
+        return "lines", value, sessions
+    value = _inside(parse(text, name), name)
+    return "json", value, sessions_in(value, name)
+
+
+def is_yaml(text: str) -> bool:
+    """Whether a text begins as YAML does: `key:`, a dash, `---` or `%YAML`."""
+    start = text.lstrip("\ufeff \t\r\n")[:4000]
+    if start[:1] in ("{", "["):
+        return False
+    first = next((line for line in start.splitlines() if line.strip() and not line.startswith(("#", "---"))), "")
+    if re.match(r"(data|event|id|retry): ?[{\"]", first):  # server-sent events
+        return False
+    return start.startswith("%YAML") or bool(
+        re.match(r"(- +)*(\"[^\"]+\"|'[^']+'|[A-Za-z_][\w.-]*) *:(\s|$)|- *$|- [^ ]", first)
     )
-    if read["state"] is not None:
-        key, state = read["state"]
-        session.state = expect(state, dict, where + key)
-    if read["last_update_time"] is not None:
-        key, time = read["last_update_time"]
-        session.last_update_time = time_from_json(time, where + key)
-    return session
 
 
-def _group(left: dict[str, Any], keys: tuple[str, ...], where: str) -> list[Event]:
-    """The events under one of the keys, taken out of `left`."""
-    key = next((k for k in keys if k in left), None)
-    if key is None:
-        return []
-    raw = left[key]
-    if keys[0] == "pending_events" and isinstance(raw, dict):
-        raw = list(raw.values())  # by call id
-        if not all(kinds.EVENT_FIELDS & item.keys() if isinstance(item, dict) else False for item in raw):
-            return []  # not events as we know them: it stays in `extra`
-    del left[key]
-    return _events(expect(raw, list, where + key) if raw is not None else [], where + key)
+def _inside(value: Any, name: str) -> Any:
+    """Older evaluation results are JSON inside of a JSON text: the value inside, if it is one."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return parse(value, name)
+        except BadData:
+            return value
+    return value
 
 
-def _events(raw: list[Any], where: str) -> list[Event]:
-    return [event_of(item, f"{where}[{i}]") for i, item in enumerate(raw)]
+def _entries(sessions: list[SessionFile]) -> list[Entry]:
+    return [
+        Entry(s.session_id, (lambda s=s: s), s.app_name, s.user_id, len(s.events), s.last_update_time)  # type: ignore[misc]
+        for s in sessions
+    ]
 
 
-def _take(left: dict[str, Any], names: tuple[str, ...]) -> tuple[str, Any] | None:
-    """The first of the names that is there and not null, taken out of `left`."""
-    for name in names:
-        if left.get(name) is not None:
-            return name, left.pop(name)
-        left.pop(name, None)
-    return None
-
-
-def _text(read: tuple[str, Any] | None, where: str) -> str:
-    return "" if read is None else str(expect(read[1], str, where + read[0]))
+def _indent(text: str) -> int | None:
+    """How far the second line of a JSON text is indented."""
+    start = text[:2000].lstrip()
+    found = re.match(r"[\[{]\r?\n([ \t]+)\S", start)
+    return len(found.group(1)) if found else (None if "\n" not in text.strip()[:2000] else 2)

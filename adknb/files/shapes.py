@@ -19,8 +19,9 @@ from typing import Any
 from adknb.engine.errors import BadData
 from adknb.engine.event import Event
 from adknb.engine.event_json import ACTIONS, snake
+from adknb.files.quick_content import quick_content
 
-_GO_NAMES = {"ID": "id", "InvocationID": "invocation_id", "LongRunningToolIDs": "long_running_tool_ids"}
+GO_NAMES = {"ID": "id", "InvocationID": "invocation_id", "LongRunningToolIDs": "long_running_tool_ids"}
 
 
 def event_of(raw: Any, where: str) -> Event:
@@ -30,18 +31,37 @@ def event_of(raw: Any, where: str) -> Event:
         BadData: naming the place and what was expected there.
     """
     expect(raw, dict, where)
-    data = {_GO_NAMES.get(key, key): value for key, value in raw.items()}
+    data = {GO_NAMES.get(key, key): value for key, value in raw.items()}
+    if len(set(map(snake, data))) < len(data):
+        _same_field_twice(data, where)
     if "time" in data and "timestamp" not in data and not isinstance(data["time"], (dict, list)):
         data["timestamp"] = data.pop("time")
-    if str(data.get("timestamp", "")).startswith("0001-01-01T00:00:00"):
+    stamp = data.get("timestamp")
+    if type(stamp) is str and stamp.startswith("0001-01-01T00:00:00"):
         del data["timestamp"]
     content_key = "content" if "content" in data else "Content"
-    if data.get(content_key) is not None:
-        data[content_key] = _content(data[content_key], f"{where}.content")
-    kept = _options_to_actions(data, where)
+    given = data.get(content_key)
+    content = quick_content(given) if given is not None else None
+    if content is not None:
+        del data[content_key]
+    elif given is not None:
+        data[content_key] = _content(given, f"{where}.content")
+    kept = _options_to_actions(data, where) if "options" in data else {}
     event = Event.from_json(data, where)
-    event.extra.update(kept)
+    if content is not None:
+        event.content = content
+    if kept:
+        event.extra.update(kept)
     return event
+
+
+def _same_field_twice(data: dict[str, Any], where: str) -> None:
+    """One field in two spellings, with two values: one of them would be lost. Raises BadData."""
+    seen: dict[str, str] = {}
+    for key, value in data.items():
+        first = seen.setdefault(snake(key), key)
+        if first != key and data[first] != value:
+            raise BadData(where, f"the field {first!r} is there again as {key!r}, with another value")
 
 
 def _content(raw: Any, where: str) -> dict[str, Any]:

@@ -4,57 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adknb.engine.event import Event, function_calls_of, function_responses_of
+from adknb.engine.event import Event
 from adknb.files.delegates import Seed
-from adknb.files.whose import Question, agents_of, is_model_event
-from adknb.lens.table import has_content
+from adknb.files.glance import Glance
+from adknb.files.whose import Question, is_model_event
 from adknb.lens.words import named, one_line
 
 
 def what_the_file_cannot_tell(
-    events: Sequence[Event], earlier: Sequence[Event], question: Question, seed: Seed | None
+    events: Sequence[Event],
+    question: Question,
+    seed: Seed | None,
+    seen: Glance,
+    defined: Sequence[str] | None = None,
+    sent: bool = False,
 ) -> list[str]:
     """The gaps between the rebuilt contents and the request that was sent: this file's first, then the usual ones.
+
+    `defined`: what an attached definition leaves open; None where there is none. `sent`: the file has the request as it
+    was really sent.
 
     Example: ["include_contents of desk: taken as unset, …", "The system instruction, the tools and the settings …"]
     """
     agent = one_line(question.agent, 60)
-    unknown = [*_name(agent, events), *_ids(earlier), *_beginning(earlier), *_compaction(events)]
-    if question.scope:
-        unknown.append(f"The mode of {agent}: taken as task, since its events stand in scope {question.scope!r}.")
-    shown = "it sees its own run only; with `default` it sees" if seed is not None else "it sees"
-    unknown.append(
-        f"include_contents of {agent}: taken as unset, so {shown} the whole history"
-        + ("." if seed is not None else "; with `none` it sees the current turn only.")
-    )
-    unknown.append(
-        f"The system instruction, the tools and the settings of {agent}, and what callbacks or plugins changed on the "
-        "way to the model: the file holds no agent definition."
-    )
+    unknown = [*_name(agent, seen), *_ids(question.before, seen), *_beginning(events, question.before, seen)]
+    unknown += _compaction(seen)
+    if defined is not None:
+        unknown += defined
+    else:
+        unknown += _definition(agent, question, seed)[: -1 if sent else None]
     if not question.answered:
         unknown += _next_call(events, question)
     return [one_line(sentence) for sentence in unknown]
 
 
-def _name(agent: str, events: Sequence[Event]) -> list[str]:
-    if agents_of(events):
+def _definition(agent: str, question: Question, seed: Seed | None) -> list[str]:
+    said = []
+    if question.scope:
+        said.append(f"The mode of {agent}: taken as task, since its events stand in scope {question.scope!r}.")
+    shown = "it sees its own run only; with `default` it sees" if seed is not None else "it sees"
+    said.append(
+        f"include_contents of {agent}: taken as unset, so {shown} the whole history"
+        + ("." if seed is not None else "; with `none` it sees the current turn only.")
+    )
+    said.append(
+        f"The system instruction, the tools and the settings of {agent}, and what callbacks or plugins changed on the "
+        "way to the model: the file holds no agent definition."
+    )
+    return said
+
+
+def _name(agent: str, seen: Glance) -> list[str]:
+    if seen.agents:
         return []
     return [f"Whether {agent} is an agent of this session: no agent speaks in the file, so any name is taken."]
 
 
-def _compaction(events: Sequence[Event]) -> list[str]:
-    records = [i for i, e in enumerate(events) if e.actions.compaction is not None]
-    if not records:
+def _compaction(seen: Glance) -> list[str]:
+    if not seen.records:
         return []
-    said = [f"Whether compaction was on: taken so, for the file holds summary records ({named('event', records)})."]
-    if any(not e.timestamp for e in events):
+    named_ones = named("event", seen.records)
+    said = [f"Whether compaction was on: taken so, for the file holds summary records ({named_ones})."]
+    if seen.untimed:
         said.append("What the summaries cover: it goes by time, and some events have none.")
     return said
 
 
-def _ids(earlier: Sequence[Event]) -> list[str]:
+def _ids(before: int, seen: Glance) -> list[str]:
     """Calls without ids: ADK gives every call one, so the export may have lost them, and then it misleads."""
-    bare = [i for i, e in enumerate(earlier) if any(not call.id for call in function_calls_of(e.content))]
+    bare = [i for i in seen.bare_calls if i < before]
     if len(bare) < 2:
         return []
     return [
@@ -63,16 +81,13 @@ def _ids(earlier: Sequence[Event]) -> list[str]:
     ]
 
 
-def _beginning(earlier: Sequence[Event]) -> list[str]:
+def _beginning(events: Sequence[Event], before: int, seen: Glance) -> list[str]:
     """Signs that the file begins in the middle of a conversation."""
-    first = next((i for i, e in enumerate(earlier) if has_content(e)), None)
-    called = {call.id for e in earlier for call in function_calls_of(e.content) if call.id}
-    orphans = [
-        i for i, e in enumerate(earlier) if any(r.id and r.id not in called for r in function_responses_of(e.content))
-    ]
     said = []
-    if first is not None and earlier[first].author != "user":
+    first = seen.first_full
+    if first is not None and first < before and events[first].author != "user":
         said.append(f"What was said before event {first}: the file does not begin with a message of the user.")
+    orphans = sorted({i for i, call in seen.early_answers if i < before <= call})
     if orphans:
         said.append(f"Which calls were answered by {named('event', orphans)}: no event before holds them.")
     return said

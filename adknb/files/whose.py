@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from adknb.engine.errors import BadData
 from adknb.engine.event import Event, function_calls_of, function_responses_of, parts_of
+from adknb.files.glance import TRANSFER_TOOLS, glance
 from adknb.lens.table import PROTOCOL_CALLS, has_content
 
-TRANSFER_TOOLS = ("transfer_to_agent", "transfer_to_other_agent")
-"""The tool that hands over, and its forerunner's name."""
+__all__ = ["AGENT_ARGUMENT", "TRANSFER_TOOLS", "Question", "agents_of", "ask", "is_model_event", "is_structured_final"]
 
 AGENT_ARGUMENT = "agent=…"
 """How one says whose request is meant, in Python; the command line has its own way."""
@@ -39,17 +39,7 @@ def agents_of(events: Sequence[Event]) -> list[str]:
 
     An author that never says anything is none: ADK Web writes state under the name `model`.
     """
-    names: dict[str, None] = {}
-    for event in events:
-        if event.author not in ("", "user") and has_content(event):
-            names.setdefault(event.author)
-        if event.actions.transfer_to_agent:
-            names.setdefault(event.actions.transfer_to_agent)
-        for call in function_calls_of(event.content):
-            target = (call.args or {}).get("agent_name")
-            if call.name in TRANSFER_TOOLS and isinstance(target, str) and target:
-                names.setdefault(target)
-    return list(names)
+    return glance(events).agents
 
 
 def is_model_event(events: Sequence[Event], position: int) -> bool:
@@ -69,12 +59,14 @@ def is_model_event(events: Sequence[Event], position: int) -> bool:
         and not function_responses_of(event.content)
         and not any(call.name in PROTOCOL_CALLS for call in function_calls_of(event.content))
         and event.actions.compaction is None
-        and not _is_structured_final(events, position)
+        and not is_structured_final(events, position)
     )
 
 
-def ask(events: Sequence[Event], position: int, agent: str | None, where: str) -> Question:
-    """Whose next model call is meant at an event, and what it could see.
+def ask(
+    events: Sequence[Event], position: int, agent: str | None, where: str, agents: Sequence[str] | None = None
+) -> Question:
+    """Whose next model call is meant at an event, and what it could see. `agents`: who there is, where it is known.
 
     `agent` given: that agent's. Else the event's author, if it is an agent; else the next agent that speaks; else the
     last one that did. Branch and scope are the event's own if the agent wrote it, else those of the agent's next model
@@ -83,7 +75,7 @@ def ask(events: Sequence[Event], position: int, agent: str | None, where: str) -
     Raises:
         BadData: no agent is called so, or none is named and no agent speaks in the session at all.
     """
-    agents = agents_of(events)
+    agents = agents_of(events) if agents is None else agents
     event = events[position]
     if agent is None:
         agent = event.author if event.author in agents else _nearest_agent(events, position, agents)
@@ -103,7 +95,7 @@ def ask(events: Sequence[Event], position: int, agent: str | None, where: str) -
     )
 
 
-def _nearest_agent(events: Sequence[Event], position: int, agents: list[str]) -> str | None:
+def _nearest_agent(events: Sequence[Event], position: int, agents: Sequence[str]) -> str | None:
     later = (e.author for e in events[position + 1 :] if e.author in agents)
     earlier = (e.author for e in reversed(events[:position]) if e.author in agents)
     return next(later, None) or next(earlier, None)
@@ -119,7 +111,8 @@ def _nearest_event_of(events: Sequence[Event], position: int, agent: str) -> Eve
     )
 
 
-def _is_structured_final(events: Sequence[Event], position: int) -> bool:
+def is_structured_final(events: Sequence[Event], position: int) -> bool:
+    """Whether an event is the final text that the Flow makes of a structured answer."""
     if position == 0 or events[position - 1].author != events[position].author:
         return False
     before = events[position - 1]

@@ -6,6 +6,7 @@ have been given it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adknb.engine.event import Event, parts_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 EMPTY_RULES = {"R5.28", "R5.29"}
 """Rules by which empty parts, and contents without any other, are not sent."""
+
+REWORDED_RULES = {"R5.5", "R5.10", *EMPTY_RULES}
+"""Rules whose sentences are put in other words here."""
 
 
 def unknown_parts(event: Event) -> dict[int, list[str]]:
@@ -45,6 +49,8 @@ def unknown_kinds(event: Event) -> str:
 
 def in_plain_words(fate: Fate, event: Event) -> Fate:
     """The fate with its reasons reworded where the engine's words say too little about a file."""
+    if all(reason.rule not in REWORDED_RULES for reason in fate.reasons):
+        return fate
     reasons: list[Reason] = []
     for reason in fate.reasons:
         if reason.rule == "R5.5":
@@ -60,12 +66,14 @@ def in_plain_words(fate: Fate, event: Event) -> Fate:
     return fate._replace(reasons=tuple(reasons))
 
 
-def not_read(fates: list[Fate], events: list[Event]) -> list[str]:
+def not_read(fates: Sequence[Fate], events: Sequence[Event]) -> list[str]:
     """What cannot be told because parts were not read: a sentence for each event that would else have been sent."""
     said = []
     for fate, event in zip(fates, events, strict=True):
-        kinds = unknown_kinds(event)
-        if kinds and any(reason.rule in EMPTY_RULES for reason in fate.reasons):
+        if event.extra and any(reason.rule in EMPTY_RULES for reason in fate.reasons):
+            kinds = unknown_kinds(event)
+            if not kinds:
+                continue
             them = "it" if len(unknown_parts(event)) == 1 else "them"
             said.append(
                 f"All that event {fate.event} says: it holds {kinds}, not read here; the real request may have had "

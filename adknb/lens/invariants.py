@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from google.genai import types
 
+from adknb.engine.copies.packed import CALL, RESPONSE
+from adknb.engine.copies.promises import packed_of
 from adknb.engine.event import Event, function_calls_of, function_responses_of, parts_of
 
 CLIENT_ID = "adk-"
@@ -27,7 +30,8 @@ class Invariant:
 
 def invariants(contents: Sequence[types.Content], events: Iterable[Event]) -> list[Invariant]:
     """Check the contents of a request against the session they were made from."""
-    return [check(contents, events) for check in CHECKS]
+    read = [_read(content) for content in contents]
+    return [check(contents, read, events) for check in CHECKS]
 
 
 def broken(contents: Sequence[types.Content], events: Iterable[Event]) -> list[Invariant]:
@@ -35,47 +39,64 @@ def broken(contents: Sequence[types.Content], events: Iterable[Event]) -> list[I
     return [found for found in invariants(contents, events) if not found.holds]
 
 
-def _pairs_adjacent(contents: Sequence[types.Content], events: Iterable[Event]) -> Invariant:
+class _Read(NamedTuple):
+    """What the checks want of a content. `promised`: nobody has touched it, and it stays so, as that is cheaper."""
+
+    calls: list[str | None]
+    responses: list[str | None]
+    promised: bool
+
+
+def _read(content: types.Content) -> _Read:
+    packed = packed_of(content)
+    if packed is None:
+        calls, responses = function_calls_of(content), function_responses_of(content)
+        return _Read([c.id for c in calls], [r.id for r in responses], False)
+    pairs = [part for part in packed[1] if type(part) is tuple]
+    return _Read([p[1] for p in pairs if p[0] == CALL], [p[1] for p in pairs if p[0] == RESPONSE], True)
+
+
+def _pairs_adjacent(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """A call that is answered has its answer in the very next content."""
-    answered = {r.id for c in contents for r in function_responses_of(c) if r.id}
+    answered = {r for content in read for r in content.responses if r}
     far = []
-    for i, content in enumerate(contents):
-        wanted = {c.id for c in function_calls_of(content) if c.id in answered}
-        near = {r.id for r in function_responses_of(contents[i + 1])} if i + 1 < len(contents) else set()
-        if wanted - near:
+    for i, content in enumerate(read):
+        wanted = {c for c in content.calls if c in answered}
+        if wanted and wanted - set(read[i + 1].responses if i + 1 < len(read) else ()):
             far.append(i)
     why = "a call is answered, but not in the content right behind it"
     return _told("pairs adjacent", far, why)
 
 
-def _no_orphan(contents: Sequence[types.Content], events: Iterable[Event]) -> Invariant:
+def _no_orphan(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """An answer with an id stands behind a call of that id."""
     called: set[str | None] = set()
     orphans = []
-    for i, content in enumerate(contents):
-        if any(r.id and r.id not in called for r in function_responses_of(content)):
+    for i, content in enumerate(read):
+        if any(r and r not in called for r in content.responses):
             orphans.append(i)
-        called |= {c.id for c in function_calls_of(content)}
+        called.update(content.calls)
     return _told("no orphan", orphans, "an answer has no call in front of it")
 
 
-def _last_is_user(contents: Sequence[types.Content], events: Iterable[Event]) -> Invariant:
+def _last_is_user(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """The model is asked by a user content; a request without contents is let pass, as in the reference."""
     wrong = [len(contents) - 1] if contents and contents[-1].role != "user" else []
     return _told("last content is user", wrong, "the last content has another role than `user`")
 
 
-def _ids_stripped(contents: Sequence[types.Content], events: Iterable[Event]) -> Invariant:
+def _ids_stripped(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """Generated call ids are ADK's own affair."""
-    ids = [[x.id for x in function_calls_of(c)] + [r.id for r in function_responses_of(c)] for c in contents]
+    ids = [[*content.calls, *content.responses] for content in read]
     kept = [i for i, of_content in enumerate(ids) if any((x or "").startswith(CLIENT_ID) for x in of_content)]
     return _told("ids stripped", kept, "a generated call id is still there")
 
 
-def _no_alias(contents: Sequence[types.Content], events: Iterable[Event]) -> Invariant:
+def _no_alias(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """Editing the request must not change the session."""
+    touched = [(i, c) for i, c in enumerate(contents) if not read[i].promised]  # the parts of others are not made yet
     stored = {id(part) for e in events for part in parts_of(e.content)} | {id(e.content) for e in events}
-    shared = [i for i, c in enumerate(contents) if id(c) in stored or any(id(p) in stored for p in parts_of(c))]
+    shared = [i for i, c in touched if id(c) in stored or any(id(p) in stored for p in parts_of(c))]
     return _told("no alias with the session", shared, "a content is the session's own object, not a copy")
 
 
@@ -83,7 +104,7 @@ def _told(name: str, where: list[int], why: str) -> Invariant:
     return Invariant(name, not where, why if where else "", tuple(where))
 
 
-CHECKS: tuple[Callable[[Sequence[types.Content], Iterable[Event]], Invariant], ...] = (
+CHECKS: tuple[Callable[[Sequence[types.Content], Sequence[_Read], Iterable[Event]], Invariant], ...] = (
     _pairs_adjacent,
     _no_orphan,
     _last_is_user,

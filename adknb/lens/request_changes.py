@@ -103,17 +103,18 @@ def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Change]:
     Without the first pass repeated items (the same call made twice) would look moved. What is left over in the same
     gap is an item that was edited.
     """
-    a, b = [_key(x) for x in before], [_key(x) for x in after]
-    gaps = [(i, j, k, m) for tag, i, j, k, m in _opcodes(a, b) if tag != "equal"]
+    head, tail = _shared(before, after)
+    a, b = ([_key(x) for x in side[head : len(side) - tail]] for side in (before, after))
+    gaps = [(i + head, j + head, k + head, m + head) for tag, i, j, k, m in _opcodes(a, b) if tag != "equal"]
     free: dict[bytes, deque[int]] = defaultdict(deque)
     for i, j, _, _ in gaps:
         for n in range(i, j):
-            free[a[n]].append(n)
+            free[a[n - head]].append(n)
     moved: dict[int, int] = {}
     for _, _, k, m in gaps:
         for n in range(k, m):
-            if free[b[n]]:
-                moved[n] = free[b[n]].popleft()
+            if free[b[n - head]]:
+                moved[n] = free[b[n - head]].popleft()
     gone_elsewhere = set(moved.values())
     for i, j, k, m in gaps:
         old = deque(n for n in range(i, j) if n not in gone_elsewhere)
@@ -126,6 +127,17 @@ def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Change]:
                 yield Change("add", f"{path}/{n}", None, after[n])
         for n in old:
             yield Change("remove", f"{path}/{n}", before[n])
+
+
+def _shared(before: list[Any], after: list[Any]) -> tuple[int, int]:
+    """How many items both begin and end with that are the very same objects: two steps share nearly all of theirs."""
+    head, end = 0, min(len(before), len(after))
+    while head < end and before[head] is after[head]:
+        head += 1
+    tail = 0
+    while tail < end - head and before[-1 - tail] is after[-1 - tail]:
+        tail += 1
+    return head, tail
 
 
 def _alike(before: Any, after: Any) -> bool:

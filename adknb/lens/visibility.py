@@ -17,8 +17,9 @@ from adknb.engine.agent import Agent
 from adknb.engine.errors import UnmatchedResponse
 from adknb.engine.event import Event
 from adknb.engine.llm_settings import delegates_to, is_llm, settings_of
-from adknb.engine.processors.contents import Viewer, assemble, event_belongs_to_branch
+from adknb.engine.processors.contents import Assembly, Viewer, event_belongs_to_branch
 from adknb.engine.workflow_agents import ParallelAgent
+from adknb.lens.assembling import looked_at
 from adknb.lens.contents_fates import Step, step_of
 
 
@@ -115,7 +116,7 @@ def row_of(events: Sequence[Event], viewer: Viewer, **private: Any) -> Row:
     problem = ""
     for end in range(len(events), max(-1, len(events) - TRIES - 1), -1):
         try:
-            assembly = assemble(events[:end] if end < len(events) else events, viewer, **private)
+            assembly = looked_at(events[:end] if end < len(events) else events, viewer, **private)
         except UnmatchedResponse as error:
             problem = problem or str(error)
             continue
@@ -147,13 +148,22 @@ def meeting(session: Any, viewer: Viewer, event: int, **private: Any) -> Meeting
         IndexError: there is no such event.
     """
     events = _events(session)
-    row = row_of(events, viewer, **private)
-    letter, branch = row.cells[event], branch_rule(viewer.branch, events[event].branch)
-    if row.problem:
-        failed = (step_of("latest", "R5.20", row.problem),) if letter == "!" else ()
-        return Meeting(viewer.agent_name, event, letter, failed, (), branch)
-    fate = assemble(events, viewer, **private).fates[event]
+    try:
+        return meeting_in(looked_at(events, viewer, **private), events, event)
+    except UnmatchedResponse:
+        row = row_of(events, viewer, **private)
+    failed = (step_of("latest", "R5.20", row.problem),) if row.cells[event] == "!" else ()
+    branch = branch_rule(viewer.branch, events[event].branch)
+    return Meeting(viewer.agent_name, event, row.cells[event], failed, (), branch)
+
+
+def meeting_in(assembly: Assembly, events: Sequence[Event], event: int) -> Meeting:
+    """The same, of an assembly that has been made already. Raises IndexError."""
+    viewer, fate = assembly.ledger.viewer, assembly.fates[event]
+    kind, because = assembly.verdicts[event]
+    letter = letter_of(kind, because.stage, because.rule, events[event].author == viewer.agent_name)
     steps = tuple(step_of(*reason) for reason in fate.reasons)
+    branch = branch_rule(viewer.branch, events[event].branch)
     return Meeting(viewer.agent_name, event, letter, steps, fate.contents, branch)
 
 

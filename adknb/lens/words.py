@@ -22,14 +22,14 @@ def one_line(text: str, width: int = 0) -> str:
     if width and len(text) > 20 * width + 200:
         text = text[: 20 * width + 200]  # a cut text needs no more, and a page of HTML is not walked to its end
     text = " ".join(text.split())
-    if not (text.isascii() and text.isprintable()):
+    if not text.isprintable():
         text = "".join(_visible(c) for c in text)
     return shorten(text, width) if width else text
 
 
 def shorten(text: str, width: int) -> str:
     """The text in at most `width` cells, an ellipsis standing for what is cut off."""
-    if cells(text) <= width:
+    if _fits(text, width):
         return text
     return _head(text, width - 1).rstrip() + ELLIPSIS
 
@@ -40,8 +40,9 @@ def fit(texts: list[str], width: int) -> str:
     So a call behind a long sentence is still seen. What does not fit even so is counted.
     """
     gap = "  "
-    if cells(gap.join(texts)) <= width:
+    if _fits(gap.join(texts), width):
         return gap.join(texts)
+    texts = [text[: 4 * width + 40] for text in texts]  # no more than this is ever shown of one
     shown = texts[: max(1, (width + len(gap)) // 10)]
     more = f"{gap}+{len(texts) - len(shown)} more" if len(shown) < len(texts) else ""
     room = width - len(more) - len(gap) * (len(shown) - 1)
@@ -99,6 +100,11 @@ def named(noun: str, numbers: Iterable[int]) -> str:
     """Positions with what they are positions of: [3] -> "event 3"; [3, 4, 5] -> "events 3–5"."""
     numbers = list(numbers)
     return f"{noun}{'' if len(numbers) == 1 else 's'} {positions(numbers)}"
+
+
+def _fits(text: str, width: int) -> bool:
+    """Whether a text has at most `width` cells; a page of text is not walked to its end to see that it has more."""
+    return len(text) <= 4 * width + 40 and cells(text) <= width
 
 
 def _head(text: str, width: int) -> str:

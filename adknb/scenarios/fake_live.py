@@ -18,7 +18,7 @@ import ssl
 import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
@@ -27,19 +27,22 @@ from typing import Any
 from google.genai import types
 
 from adknb.engine.event_json import to_json
-from adknb.scenarios.live_script import LogEntry, Step, checked, outgoing, refuses
+from adknb.scenarios.live_script import LogEntry, Step, checked, flooding, outgoing, refuses
 
 HOST = "127.0.0.1"
+ACKNOWLEDGED = '{"setupComplete": {}}'
 
 
 class FakeLive:
     """A server whose n-th connection plays `connections[n]`; `log` says what happened.
 
+    `greeting` is what it answers to a setup; left out, it acknowledges it.
+
     It runs until `close`, or until nobody holds it any more; then its thread and its sockets are gone.
     """
 
-    def __init__(self, connections: Sequence[Sequence[Step]]) -> None:
-        server = _Server(checked(connections))
+    def __init__(self, connections: Sequence[Sequence[Step]], greeting: str = ACKNOWLEDGED) -> None:
+        server = _Server(checked(connections), greeting)
         self.log: list[LogEntry] = server.log
         self._thread = threading.Thread(target=server.run, name="fake Live", daemon=True)
         self._thread.start()
@@ -69,8 +72,8 @@ class FakeLive:
 class _Server:
     """The server's side, on a loop of its own."""
 
-    def __init__(self, connections: list[list[Step]]) -> None:
-        self.connections = connections
+    def __init__(self, connections: list[list[Step]], greeting: str) -> None:
+        self.connections, self.greeting = connections, greeting
         self.log: list[LogEntry] = []
         self.port: Future[int] = Future()
         self._dialled = 0
@@ -118,7 +121,7 @@ class _Server:
         self._open.add(connection)
         try:
             self.log.append((n, "setup", _as_camel(json.loads(await connection.recv())["setup"])))
-            await connection.send('{"setupComplete": {}}')
+            await connection.send(self.greeting)
             for step in self.connections[n - 1]:
                 await self._do(n, connection, step)
             async for text in connection:
@@ -136,6 +139,9 @@ class _Server:
         elif "get" in step:
             for _ in range(step["get"]):
                 self._got(n, await connection.recv())
+        elif "flood" in step:
+            self.log.append((n, "sends", dict(step["flood"])))
+            await self._flood(connection, step["flood"])
         elif "text" in step:
             await connection.send(step["text"])
         elif "wait" in step:
@@ -145,6 +151,14 @@ class _Server:
             await connection.close(step["close"], step.get("reason", ""))
         elif "drop" in step:
             connection.transport.abort()
+
+    async def _flood(self, connection: Any, flood: Mapping[str, Any]) -> None:
+        loop = asyncio.get_running_loop()
+        start, rate = loop.time(), flood.get("per_second")
+        for n, text in enumerate(flooding(flood)):
+            if rate and (early := start + n / rate - loop.time()) > 0:
+                await asyncio.sleep(early)
+            await connection.send(text)
 
     def _got(self, n: int, text: str | bytes) -> None:
         self.log.append((n, "got", to_json(types.LiveClientMessage.model_validate_json(text))))

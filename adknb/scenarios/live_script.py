@@ -6,6 +6,8 @@ A connection is a list of steps; one beyond the list is refused. Steps:
 
     {"get": n}              wait for n messages of the client
     {"send": {…}}           send a message, as the Live API writes it
+    {"flood": {…}}          send {"message": {…}} so many {"times": n}, so many {"per_second": n} (left out: at once);
+                            the text "#" in it becomes the number of the message, from 0
     {"go_away": "5s"}       send a go-away; the connection stays
     {"error": {…}}          send an error object
     {"text": "…"}           send this text, whatever it is
@@ -25,7 +27,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from google.genai import types
@@ -41,6 +43,7 @@ LogEntry = tuple[int, str, Any]
 KINDS: dict[str, type | tuple[type, ...]] = {
     "get": int,
     "send": Mapping,
+    "flood": Mapping,
     "go_away": str,
     "error": Mapping,
     "text": str,
@@ -72,7 +75,26 @@ def checked(connections: Sequence[Sequence[Step]]) -> list[list[Step]]:
                 raise BadData(where, f"{kind!r} holds {_named(wanted)}, not {value!r}")
             if "reason" in step and kind != "close":
                 raise BadData(where, f"only a close has a reason; not {kind!r}")
+            if kind == "flood":
+                _check_flood(step["flood"], where)
     return [list(steps) for steps in connections]
+
+
+def _check_flood(flood: Mapping[str, Any], where: str) -> None:
+    """Raises BadData."""
+    if set(flood) - {"message", "times", "per_second"} or not isinstance(flood.get("message"), Mapping):
+        raise BadData(where, f"a flood has 'message', 'times' and perhaps 'per_second', not {dict(flood)!r}")
+    for key in ("times", "per_second"):
+        value = flood.get(key, 1 if key == "per_second" else None)
+        if type(value) is not int or value < 1:
+            raise BadData(where, f"a flood's {key!r} is a whole number from 1, not {value!r}")
+
+
+def flooding(flood: Mapping[str, Any]) -> Iterator[str]:
+    """The messages of a flood, as JSON texts."""
+    before, number, behind = json.dumps(flood["message"]).partition('"#"')
+    for n in range(flood["times"]):
+        yield f'{before}"{n}"{behind}' if number else before
 
 
 def _named(kind: type | tuple[type, ...]) -> str:
@@ -179,6 +201,10 @@ class ScriptedConnection:
             self._log.append((self._n, "sends", message))
         if "error" in step or "text" in step:
             self._finish(ValueError("the server sent an error, or something that is no message"))
+        elif "flood" in step:
+            self._log.append((self._n, "sends", dict(step["flood"])))
+            for text in flooding(step["flood"]):
+                self._arrivals.put(types.LiveServerMessage.model_validate_json(text))
         elif message is not None:
             self._arrivals.put(types.LiveServerMessage.model_validate_json(json.dumps(message)))
         elif "close" in step:

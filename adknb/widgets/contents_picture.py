@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from adknb.engine.event_json import to_json
+from adknb.lens.contents_fates import AS_IT_IS, PASS_OF_STAGE, PASSES, step_of, tag_of, touched_by
 from adknb.widgets import brief
-from adknb.widgets.book import GO_OF_RULE, PASS_OF_STAGE, PASSES, TAGS
 from adknb.widgets.wire import clean_text
 
 Json = dict[str, Any]
@@ -24,7 +24,6 @@ MOST_ROWS = 150
 
 LETTERS = {"kept": "k", "reworded": "r", "merged": "m", "moved": "v", "summarised": "s", "left_out": "o"}
 LAST = len(PASSES)
-AS_IT_IS = "R5.27"
 
 TURN, KIND, CALLS, ANSWERS = 0, 6, 8, 9
 """Columns of an event row (`brief.event_row`)."""
@@ -33,17 +32,17 @@ TURN, KIND, CALLS, ANSWERS = 0, 6, 8, 9
 def fates_column(assembly: Any) -> Json:
     """For the event table: what became of every event, as letters, first content, and a tag for what is left out."""
     tags = [""]
-    tag_of = []
+    tag_at: list[int] = []
     for fate in assembly.fates:
-        tag = TAGS.get(fate.reasons[0].rule, "left out") if fate.kind == "left_out" else ""
+        tag = tag_of(fate)
         if tag not in tags:
             tags.append(tag)
-        tag_of.append(tags.index(tag))
+        tag_at.append(tags.index(tag))
     letters = "".join(LETTERS[fate.kind] for fate in assembly.fates)
     return {
         "letters": letters,
         "to": [f.contents[0] if f.contents else -1 for f in assembly.fates],
-        "tag": tag_of,
+        "tag": tag_at,
         "tags": tags,
     }
 
@@ -56,7 +55,7 @@ def picture(assembly: Any, events: Sequence[Sequence[Any]], opened: Iterable[int
         rows   [first, end, fate, pass, contents, steps, tag, differs, bars, opened turn or -1]
         items  [key, rows it comes from, role, kind, text or None, context, contents in it, calls, answers, step or -1]
         lists  after each pass: positions in `items`
-        steps  [pass, rule, go, why]
+        steps  [pass, rule, go, why, go file]
     """
     return _Picture(assembly, events, set(opened), own).message()
 
@@ -80,10 +79,14 @@ class _Picture:
         self._rows()
         self.folded = [end - first > 1 for first, end, *_ in self.rows]
         texts = _memo(self._text_of)
-        lists, sizes = [], []
+        lists: list[list[int]] = []
+        sizes: list[int] = []
+        before: Any = None
         for k, snapshot in enumerate(self.assembly.passes):
-            lists.append(self._list(k, snapshot.records, texts))
+            same = k not in self._told_anew() and snapshot.records == before
+            lists.append(lists[-1] if same else self._list(k, snapshot.records, texts))
             sizes.append(len(snapshot.records))
+            before = snapshot.records
         final = self._final()
         lists.append(self._list(LAST, final, texts))
         sizes.append(len(final))
@@ -153,11 +156,10 @@ class _Picture:
             fate = self.fates[k]
             reasons = [r for r in fate.reasons if r.rule != AS_IT_IS]
             deciding = PASS_OF_STAGE.get(fate.reasons[0].stage, 0) if fate.kind != "kept" else 0
-            tag = TAGS.get(fate.reasons[0].rule, "left out") if fate.kind == "left_out" else ""
             steps = [self._step(r.stage, r.rule, r.why) for r in reasons]
             self.row_of.append(len(self.rows))
-            kind = fate.kind.replace("left_out", "out")
-            self.rows.append([k, k + 1, kind, deciding, list(fate.contents), steps, tag, self._differs(k), "", opened])
+            kind, to = fate.kind.replace("left_out", "out"), list(fate.contents)
+            self.rows.append([k, k + 1, kind, deciding, to, steps, tag_of(fate), self._differs(k), "", opened])
 
     def _folded(self, i: int, end: int) -> None:
         fates = self.fates[i:end]
@@ -171,10 +173,13 @@ class _Picture:
         self.rows.append([i, end, look, 0, to, [], "", differs, letters, -1])
 
     def _step(self, stage: str, rule: str, why: str) -> int:
-        k = PASS_OF_STAGE.get(stage, LAST)
-        go = GO_OF_RULE.get(rule) or (PASSES[k - 1][4] if k else "")
-        sentence = clean_text(why[:1].upper() + why[1:] + ("" if why.endswith(".") else "."))
-        return self.steps.setdefault((k, rule, go, sentence), len(self.steps))
+        step = step_of(stage, rule, clean_text(why))
+        return self.steps.setdefault((step.passed, rule, step.go, step.why, step.go_file), len(self.steps))
+
+    def _told_anew(self) -> set[int]:
+        """The passes behind which items are told in other words, though the list may be the same."""
+        foreign = {PASS_OF_STAGE["foreign"]} if self.told else set()
+        return foreign | ({PASS_OF_STAGE["summaries"]} if self.summary_of else set())
 
     def _differs(self, i: int) -> bool:
         return self.own is not None and (i >= len(self.own.fates) or self.own.fates[i].kind != self.fates[i].kind)
@@ -188,11 +193,13 @@ class _Picture:
         """The contents as records: (events, role, kind, content, step)."""
         sent = self.assembly.ledger.sent
         added = {a.content: self._step("additions", a.rule, a.why) for a in self.assembly.added}
+        emitted = iter(self.assembly.passes[-1].records)  # asked for roles, so that no content is copied for its own
         out: list[tuple[Any, ...]] = []
-        for j, content in enumerate(self.assembly.contents):
+        for j in range(len(self.assembly.contents)):
             whose = sent[j] if j < len(sent) else None
             stems = (whose,) if isinstance(whose, int) else whose or ()
-            out.append((stems, content.role or "", "", j, added.get(j)))
+            role = next(emitted).role if whose is not None else self.assembly.contents[j].role or ""
+            out.append((stems, role, "", j, added.get(j)))
         return out
 
     def _list(self, k: int, records: Sequence[tuple[Any, ...]], texts: Callable[[int], tuple[bool, str]]) -> list[int]:
@@ -255,11 +262,7 @@ class _Picture:
 
     def _marks(self, sizes: list[int]) -> list[Any]:
         """What each pass did, in a few characters and in words; None for nothing."""
-        touched = [set[int]() for _ in range(LAST + 1)]
-        for fate in self.fates:
-            for reason in fate.reasons:
-                if reason.rule != AS_IT_IS:
-                    touched[PASS_OF_STAGE.get(reason.stage, LAST)].add(fate.event)
+        touched = touched_by(self.fates)
         marks: list[Any] = []
         for k in range(1, LAST + 1):
             gone = sizes[k - 1] - sizes[k]

@@ -17,13 +17,16 @@ from adknb.widgets.wire import clean_text, cut
 
 LONG = 4_000
 
+NAMES = {"call": "args", "content": "content", "response": "response", "event": "event", "came to": "outcome"}
+"""What can be edited of a stop (`changing.LABELS`), by what it is called here."""
+
 COMES_TO_NOTHING = ("processor", "tool_declaration", "response_processor", "append", "turn")
 """Seams whose calls give nothing back; only an error is worth a line."""
 
 
 def held_blocks(stop: Any) -> list[Block]:
     """The block "At this stop"; empty where the stop holds nothing but the request."""
-    rows = [[[["mut", name]], spans] for name, spans in held(stop)]
+    rows = [[[["mut", name]], spans, [["ed", NAMES[name]]] if name in NAMES else []] for name, spans in held(stop)]
     if not rows:
         return []
     return [["h", "At this stop", ["mut", words(stop)]], ["table", None, rows]]

@@ -4,11 +4,11 @@ block   ["h", *spans] · ["p", *spans] · ["pre", text] · ["table", head or Non
 row     {"by": [span], "text": [line], "op": [kind, words] or None, "look": class}
 line    a list of spans; a cell too
 span    "text" or [kind, *spans], kind: code b mut del ins th fn id bad line note · i (icon) · ev (event) · au (author)
+        · st (stage that wrote it) · ed (name of what can be edited)
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -25,43 +25,24 @@ FOLD_ABOVE, SHOWN_WHEN_FOLDED = 80, 60
 
 
 def request_page(
-    now: Json | None, changes: Sequence[Change], tools: Sequence[Json], held: Sequence[Block] = ()
+    now: Json | None,
+    changes: Sequence[Change],
+    tools: Sequence[Json],
+    held: Sequence[Block] = (),
+    paragraphs: Sequence[tuple[str, str]] = (),
 ) -> list[list[Block]]:
     """The request in two columns: instruction and contents; tools and config. Changes are marked where they are.
 
-    `tools` are `{"name", "declared": declaration or None, "local": words or "", "listed": bool}`.
+    `tools` are `{"name", "declared": declaration or None, "local": words or "", "listed": bool}`, `paragraphs` those of
+    the system instruction, each with the stage that wrote it.
     """
     if now is None:
         return [[*held, ["p", ["mut", "No request is being built here."]]]]
     config = now.get("config") or {}
-    left: list[Block] = [*held, *_instruction(config, changes), *_contents(now.get("contents") or [], changes)]
+    left: list[Block] = [*held, *_instruction(config, changes, paragraphs)]
+    left += _contents(now.get("contents") or [], changes)
     right: list[Block] = [*_tools(tools, changes), ["h", "Model and config"], ["table", None, _config(now, changes)]]
     return [left, right]
-
-
-def state_page(state: Json, deltas: Sequence[tuple[int, str, Json]]) -> list[list[Block]]:
-    """The state with who wrote each key last, and the deltas, newest first. A delta: event, author, what it writes."""
-    last = {key: (i, author) for i, author, delta in deltas for key in delta}
-    table = []
-    for key in sorted(state):
-        by = [["ev", last[key][0]], " ", ["au", last[key][1]]] if key in last else [["mut", "–"]]
-        scope = re.match("(app|user|temp):", key)
-        table.append(
-            [[["code", key]], [["code", cut(brief.value(state[key]), 2_000)]], [scope[1] if scope else "session"], by]
-        )
-    head = [["Key"], ["Value"], ["Kept for"], ["Last written by"]]
-    rows = [
-        {
-            "by": [["ev", i], ["au", author]],
-            "text": [[["code", ["b", key], f" = {cut(brief.value(v), 2_000)}"]] for key, v in delta.items()],
-        }
-        for i, author, delta in reversed(deltas)
-    ]
-    page: list[Block] = [["h", "State at this stop", ["mut", plural(len(state), "key")]]]
-    page.append(["table", head, table] if table else ["p", ["mut", "Nothing has been written yet."]])
-    if rows:
-        page += [["h", "Deltas by event", ["mut", "newest first"]], ["rows", "deltas", rows[:80]]]
-    return [page]
 
 
 def summary(changes: Sequence[Change] | None, compared: bool) -> str:
@@ -91,7 +72,7 @@ def readable(path: str) -> str:
 # ---- the request
 
 
-def _instruction(config: Json, changes: Sequence[Change]) -> list[Block]:
+def _instruction(config: Json, changes: Sequence[Change], written: Sequence[tuple[str, str]]) -> list[Block]:
     given = config.get("systemInstruction")
     parts = [{"text": given}] if isinstance(given, str) else brief.parts_of(given)
     whole = any(c.op == "add" and c.path in ("/config", "/config/systemInstruction") for c in changes)
@@ -105,17 +86,24 @@ def _instruction(config: Json, changes: Sequence[Change]) -> list[Block]:
         own = [c for c in changes if c.path in (at, at + "/text", "/config/systemInstruction")]
         words = next((c.words for c in own if c.words), ())
         new = whole or any(c.op == "add" for c in own)
-        for spans, op in _paragraphs(words or ((("+" if new else "="), str(part["text"])),), plain=new):
-            rows.append({"by": [], "text": [spans], "op": op})
+        for spans, op, text in _paragraphs(words or ((("+" if new else "="), str(part["text"])),), plain=new):
+            rows.append({"by": _writer(text, written), "text": [spans], "op": op})
     rows += [{"by": [], "text": [[["del", cut(_text_of(c.before))]]], "op": ["removed", "gone"]} for c in gone]
     for n, row in enumerate(rows):
-        row["by"] = [["mut", str(n + 1)]]
+        row["by"] = row["by"] or [["mut", str(n + 1)]]
     note = plural(len(rows) - len(gone), "paragraph") if parts else "not written"
-    return [["h", "System instruction", ["mut", note]], ["rows", "blame", rows]]
+    by = ", by the stage that wrote each" if written and parts else ""
+    return [["h", "System instruction", ["mut", note + by]], ["rows", "blame", rows]]
 
 
-def _paragraphs(words: Iterable[tuple[str, str]], plain: bool) -> Iterable[tuple[list[Span], Any]]:
-    """Words of a diff, a paragraph at a time, with what became of each."""
+def _writer(text: str, written: Sequence[tuple[str, str]]) -> list[Span]:
+    """The stage that wrote a paragraph. Two that say the same may be of two stages: told by the first."""
+    stage = next((stage for paragraph, stage in written if paragraph == text.strip()), "")
+    return [["st", stage]] if stage else []
+
+
+def _paragraphs(words: Iterable[tuple[str, str]], plain: bool) -> Iterable[tuple[list[Span], Any, str]]:
+    """Words of a diff, a paragraph at a time, with what became of each and its text as it now is."""
     kinds = {"+": "ins", "-": "del"}
     paragraphs: list[list[tuple[str, str]]] = [[]]
     for op, text in words:
@@ -130,7 +118,8 @@ def _paragraphs(words: Iterable[tuple[str, str]], plain: bool) -> Iterable[tuple
         spans = [
             [kinds[op], cut(t)] if op != "=" and not (all_new and op == "+") else cut(t) for op, t in paragraph if t
         ]
-        yield spans, ["added", "new"] if all_new or plain else None if ops == {"="} else ["changed", "changed"]
+        became = ["added", "new"] if all_new or plain else None if ops == {"="} else ["changed", "changed"]
+        yield spans, became, "".join(t for sign, t in paragraph if sign != "-")
 
 
 def _contents(contents: Sequence[Json], changes: Sequence[Change]) -> list[Block]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from adknb.lens.flow_position import position_in
 from adknb.lens.request_changes import Change, request_changes
-from adknb.widgets.book import BEHIND, COMMANDS, DECLARE, PROCESSORS, STAGE_OF_PROCESSOR
+from adknb.lens.visibility import viewers_of
+from adknb.widgets.book import COMMANDS, DECLARE, STAGE_OF_PROCESSOR
 from adknb.widgets.timeline import Timeline
 from adknb.widgets.wire import clean_text, cut
 
@@ -26,12 +28,12 @@ def record_of(stepper: Any) -> Any:
     return stepper.stops[position] if 0 <= position < len(stepper.stops) else None
 
 
-def changes_of(stepper: Any) -> list[Change]:
-    """What changed in the request since the last pause.
+def changes_of(stepper: Any, now: Json | None = None) -> list[Change]:
+    """What changed in the request since the last pause. `now` is the request as it stands, if it is at hand.
 
     The last pause may have been at an earlier request. What this one has simply not come to yet is not told as gone.
     """
-    now = stepper.request_shown
+    now = stepper.request_shown if now is None else now
     changes = request_changes(stepper.request_before, now) if now is not None else []
     record = record_of(stepper)
     if record is None or record.seam != "processor":
@@ -101,6 +103,11 @@ def at(stepper: Any, timeline: Timeline) -> Json:
     record = record_of(stepper)
     if record is None:
         return {"crumb": [], "name": "over", "phase": "", "stop": "", "row": -1, "say": "The run is over."}
+    return told(record, timeline)
+
+
+def told(record: Any, timeline: Timeline) -> Json:
+    """Where a stop stands, the present one or a past one; as `at`."""
     crumb = crumbs(record)
     name = title(record)
     phase = "" if record.seam == "turn" else str(record.phase)
@@ -118,30 +125,23 @@ def at(stepper: Any, timeline: Timeline) -> Json:
 def stages(stepper: Any, timeline: Timeline) -> tuple[list[Json], int]:
     """The state of each stage of the Flow in the present step, and which is the present one (-1: none)."""
     record = record_of(stepper)
-    step = timeline.step_of(record)
-    here = -1
-    if record is not None:
-        row = timeline.rows[timeline.row_of[record.number]]
-        here = row.stage if row.stage >= 0 else step.inside if record.step else -1
-    reached = max(step.reached, here)
-    noops = {k for k, (_, _, says) in enumerate(PROCESSORS) if not says}
+    row = timeline.rows[timeline.row_of[record.number]] if record is not None else None
+    position = position_in(timeline.step_of(record), record, row.stage if row is not None else -1)
     out = []
-    for k, (name, _, _) in enumerate(PROCESSORS + BEHIND):
-        state = "here" if k == here else "done" if k <= reached and k in step.wrote else "next"
-        did = step.wrote.get(k, "")
-        nothing = "added nothing" if k <= DECLARE and k in step.wrote and k not in noops else ""
-        did = f"wrote {did}" if did else nothing
+    for k, stage in enumerate(position.stages):
+        did = f"wrote {stage.wrote}" if stage.wrote else ""
+        if not did and stage.finished and k <= DECLARE and not stage.noop:
+            did = "added nothing"
         phrase = {
-            "here": f"present, {record.phase}" if record is not None else "",
+            "here": f"present, {position.phase}",
             "done": f"done, {did}" if did else "done",
             "next": "to come",
-        }[state]
+        }[stage.state]
         place = f"{k + 1} of {DECLARE}, " if k < DECLARE else ""
-        label = f"{place}{name.replace('_', ' ')}, {'no-op' if k in noops else phrase}"
-        says = f"{did}." if did else ""
-        full = bool(step.wrote.get(k)) or k > DECLARE  # what is behind the request writes no request: done is done
-        out.append({"state": state, "full": full, "says": says, "label": clean_text(label)})
-    return out, here
+        label = f"{place}{stage.name.replace('_', ' ')}, {'no-op' if stage.noop else phrase}"
+        full = bool(stage.wrote) or k > DECLARE  # what is behind the request writes no request: done is done
+        out.append({"state": stage.state, "full": full, "says": f"{did}." if did else "", "label": clean_text(label)})
+    return out, position.here
 
 
 def notes(stepper: Any, problem: str = "", printed: str = "") -> Json:
@@ -158,18 +158,21 @@ def notes(stepper: Any, problem: str = "", printed: str = "") -> Json:
 
 
 def agents_of(stepper: Any, viewer: Any) -> list[Json]:
-    """The agents of the tree with branch and scope as last seen; those of the present viewer for its agent."""
+    """The agents of the tree with branch and scope as last seen; those of the present viewer for its agent.
+
+    `llm`: whether it reads contents at all.
+    """
     root = getattr(getattr(getattr(stepper, "play", None), "runner", None), "agent", None)
-    agents = list(root.tree()) if root is not None else []
-    last = {e.author: e for e in stepper.events}
+    if root is None:
+        return []
+    placed = {v.agent_name: v for v in viewers_of(stepper.events, root, now=viewer)}
     out = []
-    for agent in agents:
-        seen = last.get(agent.name)
-        place = {"branch": getattr(seen, "branch", "") or "", "scope": getattr(seen, "isolation_scope", "") or ""}
-        if viewer is not None and viewer.agent_name == agent.name:
-            place = {"branch": viewer.branch, "scope": viewer.isolation_scope}
+    for agent in root.tree():
+        at = placed.get(agent.name)
+        place = {"branch": at.branch, "scope": at.isolation_scope} if at is not None else {"branch": "", "scope": ""}
         depth, up = 0, agent.parent
         while up is not None:
             depth, up = depth + 1, up.parent
-        out.append({"name": clean_text(agent.name), "depth": depth, **{k: clean_text(v) for k, v in place.items()}})
+        about = {"name": clean_text(agent.name), "depth": depth, "llm": at is not None}
+        out.append(about | {k: clean_text(v) for k, v in place.items()})
     return out

@@ -57,7 +57,7 @@ def html(stepper: Any) -> str:
     now = stepper.request_shown
     changes = present.changes_of(stepper)
     tools = tools_table(now, stepper.request, stepper.here)
-    columns = request_page(now, changes, tools, held_blocks(stepper.here))
+    columns = request_page(now, changes, tools, held_blocks(stepper.here), stepper.paragraphs)
     said = summary(changes, stepper.request_before is not None) if now else ""
     what = f"<b>{escape(headline(stepper))}</b>" + (f' <span style="{QUIET}">· {escape(said)}</span>' if said else "")
     told = "".join(f'<div style="{BAR}"><b>{name}</b> {escape(text)}</div>' for name, text in notes(stepper))
@@ -152,6 +152,10 @@ def _block(block: Block) -> str:
         return f'<div style="margin-top:4px">{_spans(rest)}</div>'
     if kind == "pre":
         return f"<pre>{escape(clean_text(rest[0]))}</pre>"
+    if kind == "source":
+        first, lines = rest
+        numbered = (f"{n:>5}  {''.join(t for _, t in line)}".rstrip() for n, line in enumerate(lines, int(first)))
+        return f"<pre>{escape(clean_text(chr(10).join(numbered)))}</pre>"
     if kind == "table":
         head, rows = rest
         cells = [_spans(c) for c in head] if head else None
@@ -184,8 +188,14 @@ def _spans(spans: Iterable[Any]) -> str:
         kind, *inner = span
         if kind == "i":
             out.append(ICONS.get(str(inner[0]), ""))
+        elif kind == "ed":  # a button of the panel's
+            continue
+        elif kind == "st":
+            out.append(escape(clean_text(str(inner[0]))))
         elif kind == "ev":
             out.append(f"#{int(inner[0])}")
+        elif kind in ("go", "examine"):  # buttons
+            continue
         elif kind == "au":
             out.append(escape(clean_text(str(inner[0]))))
         elif kind == "note":

@@ -6,11 +6,11 @@ Rows are made once, from the records that are new; a stop's cost does not grow w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from adknb.lens.flow_position import StepOfAgent, stage_of
 from adknb.widgets import brief
-from adknb.widgets.book import STAGE_OF_PROCESSOR, STAGE_OF_SEAM, TOOLS
 from adknb.widgets.wire import clean_text, cut
 
 KINDS = {
@@ -47,7 +47,11 @@ OF_THE_TURN = ("on_user_message", "before_run", "after_run", "turn")
 
 @dataclass
 class Row:
-    """One row of the tree. `depth` counts from 0, the turn; `first` is its first stop's index, -1 for a heading."""
+    """One row of the tree. `depth` counts from 0, the turn.
+
+    `first` and `last` are the indices of its first and last stop, -1 for a heading. `tokens` are those of the model's
+    answers, `seconds` are told by the events' own times; both 0 if unknown.
+    """
 
     depth: int
     kind: str
@@ -62,6 +66,9 @@ class Row:
     event: int = -1
     first: int = -1
     failed: bool = False
+    last: int = -1
+    tokens: int = 0
+    seconds: float = 0.0
 
     def to_json(self) -> list[Any]:
         """The row as the panel has it."""
@@ -79,29 +86,10 @@ class Row:
             self.event,
             self.first,
             int(self.failed),
+            self.last,
+            self.tokens,
+            round(self.seconds, 1),
         ]
-
-
-@dataclass
-class StepOfAgent:
-    """What is known of one step of one agent: which stages it has been through, and where it is now."""
-
-    reached: int = -1
-    wrote: dict[int, str] = field(default_factory=dict)
-    """Stages that are done -> what each wrote, as far as it is known."""
-    inside: int = -1
-    """The processor that is running, while others run inside it."""
-
-    def take(self, stage: int, record: Any) -> int:
-        """Note a stop; gives the stage that it counts for, or -1."""
-        if stage < 0 or (self.inside >= 0 and stage >= TOOLS):
-            return -1  # an approved call runs inside the confirmation stage
-        self.reached = max(self.reached, stage)
-        if record.seam == "processor":
-            self.inside = stage if record.phase == "before" else -1
-        if record.phase == "after":
-            self.wrote[stage] = record.wrote or self.wrote.get(stage, "")
-        return stage
 
 
 @dataclass
@@ -144,6 +132,7 @@ class Timeline:
         kept = len(self.rows)
         changed = {self._take(i, records[i]) for i in range(old, len(records))}
         changed |= self._name_turns(events)
+        changed |= self._count(records[old:], events)
         self._last = records[-1] if records else None
         return kept, {row for row in changed if row < kept}
 
@@ -165,15 +154,18 @@ class Timeline:
         self._lanes: list[str] = []
         self._headed: set[tuple[Any, ...]] = set()
         self._unnamed: dict[int, int] = {}
+        self._headings_of: dict[tuple[Any, ...], int] = {}
+        """Turn, or turn, agent and step -> the row of its heading; with "model" behind it, of its latest model call."""
+        self._began: dict[int, float] = {}
+        """Row of a heading -> when it began: the time of the event before its first, in a turn of its first."""
         self.current = StepOfAgent()
         """The step that the last stop belongs to, or that ran last in this turn."""
 
     def _take(self, i: int, record: Any) -> int:
         """Write a stop into its row; gives the row."""
         seam = str(record.seam)
-        stage = STAGE_OF_PROCESSOR.get(record.name, -1) if seam == "processor" else STAGE_OF_SEAM.get(seam, -1)
         step = self.steps.setdefault(_place(record), StepOfAgent())
-        stage = step.take(stage, record)
+        stage = step.take(stage_of(record), record)
         call = (seam, record.name, record.lane, record.depth)
         row = None
         if record.phase == "after":  # a model has one stop after each response
@@ -193,7 +185,32 @@ class Timeline:
         if record.agent and record.step:
             self.current = step
         self.row_of.append(row)
+        r.last = i
+        if seam == "model":
+            self._headings_of[(*_place(record), "model")] = row
         return row
+
+    def _count(self, records: Sequence[Any], events: Sequence[Any]) -> set[int]:
+        """Add tokens and time of the events that have been stored to the rows they belong to."""
+        counted: set[int] = set()
+        for record in records:
+            if record.event is None or record.event >= len(events):
+                continue
+            event = events[record.event]
+            tokens = getattr(event.usage_metadata, "total_token_count", None) or 0
+            for key in ((record.turn,), _place(record), (*_place(record), "model")):
+                row = self._headings_of.get(key)
+                if row is None:
+                    continue
+                r, before = self.rows[row], (self.rows[row].tokens, self.rows[row].seconds)
+                r.tokens += tokens
+                if event.timestamp and key[-1] != "model":
+                    earlier = events[record.event - 1] if len(key) > 1 and record.event else event
+                    began = self._began.setdefault(row, earlier.timestamp or event.timestamp)
+                    r.seconds = max(0.0, event.timestamp - began)
+                if before != (r.tokens, r.seconds):
+                    counted.add(row)
+        return counted
 
     def _name_turns(self, events: Sequence[Any]) -> set[int]:
         """Write the user's message beside the turns that do not have it yet."""
@@ -236,6 +253,7 @@ class Timeline:
             self._open.clear()
             self.current = StepOfAgent()
             self._unnamed[len(self.rows)] = record.turn
+            self._headings_of[(record.turn,)] = len(self.rows)
             self.rows.append(Row(0, "turn", f"Turn {record.turn}"))
         if record.seam in OF_THE_TURN:
             self._frames.clear()
@@ -260,6 +278,7 @@ class Timeline:
         if record.step != top.step and record.depth == top.calls:
             top.step = record.step
             if record.step:
+                self._headings_of[_place(record)] = len(self.rows)
                 self.rows.append(Row(top.depth + 1, "step", f"Step {record.step}", agent=record.agent))
         return top.inner + record.depth - top.calls, record.agent
 
@@ -270,6 +289,7 @@ class Timeline:
         heads = record.lane and record.step and place not in self._headed
         if heads and not any(f.agent == record.agent for f in self._frames):
             self._headed.add(place)
+            self._headings_of[_place(record)] = len(self.rows)
             lane = self._lanes.index(owner) if owner in self._lanes else 0
             self.rows.append(
                 Row(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 import adknb
 from adknb.cli import main
 from adknb.files.cli import _width, main_open
+from adknb.files.progress import with_progress
+from adknb.lens.words import cells
 
 EVENTS: list[dict[str, Any]] = [
     {"id": "e0", "author": "user", "content": {"role": "user", "parts": [{"text": "weather?"}]}},
@@ -118,7 +121,7 @@ def test_what_is_not_there_is_one_line_on_standard_error(
             '{"events": [{"content": {"parts": [5]}}]}',
             ": events[0].content.parts[0]: expected an object, found a number 5",
         ),
-        ('{"eval_set_id": "e", "eval_cases": []}', "does not do this yet: reading evaluation sets"),
+        ('{"eval_set_id": "e", "eval_cases": []}', ": the evaluation set has no cases"),
         ('{"events": [{"author": "\\u001b[31m"}], "state": 3}', ": state: expected an object"),
     ],
 )
@@ -199,3 +202,108 @@ def test_a_wide_terminal_is_used(monkeypatch: pytest.MonkeyPatch, columns: int, 
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", str(columns))
     assert _width() == width
+
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def test_json_for_other_programs(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["open", str(session), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["session"], told["kind"], told["turns"], told["state"]) == ("s1", "session", 1, {"last": 26})
+    assert told["agents"] == [{"name": "desk", "parent": None}, {"name": "night", "parent": "desk"}]
+    assert [row["kind"] for row in told["events"]] == ["message", "call", "answer", "text", "state"]
+    assert told["events"][3]["unread"] == {"nodeInfo": {"path": "desk@1"}}
+    assert told["unread"] == {"colour": "red"}
+    assert main(["open", str(session), "--event", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["agent"], told["before"], told["answered"], told["request"]) == ("desk", 3, True, None)
+    assert [content["role"] for content in told["contents"]] == ["user", "model", "user"]
+    assert [(fate["event"], fate["kind"]) for fate in told["fates"]] == [(0, "kept"), (1, "kept"), (2, "kept")]
+    assert told["fates"][0]["reasons"][0]["rule"] == "R5.27"
+
+
+def test_html_is_written_beside_or_instead(session: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    assert main(["open", str(session), "--html", str(out)]) == 0
+    assert capsys.readouterr().out.startswith(f"{out}: a.session.json, 5 events in 1 turn")
+    assert out.read_text("utf-8").startswith("<!doctype html>")
+    assert main(["open", str(session), "--event", "3", "--html", str(out)]) == 0
+    assert capsys.readouterr().out.startswith("What desk was given")
+    assert main(["open", str(session), "--html", str(tmp_path / "no" / "x.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["new.evalset.json"], ">   0  parcel     10 events · ann"),
+        (["new.evalset.json", "--session", "simulated"], ">   1  simulated  1 event"),
+        (["new.evalset.json", "--session", "1"], "  adknb open"),
+        (["conformance", "--event", "3"], "AS IT WAS REALLY SENT"),
+        (["v0_late.db", "--session", "s-parcel"], "is pickled, and not read"),
+        (["v0_late.db", "--session", "s-parcel", "--trust"], "hands over to guide"),
+    ],
+)
+def test_a_file_of_several_sessions_lists_them(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(SAMPLES)
+    assert main(["open", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert says in out
+    assert all(cells(line) <= 100 for line in out.splitlines())
+
+
+def test_the_example_to_copy_names_the_session(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(SAMPLES)
+    assert main(["open", "v1.db", "--session", "s-parcel"]) == 0
+    command = capsys.readouterr().out.splitlines()[-1].split()
+    assert main(command[1:]) == 0
+    assert capsys.readouterr().out.startswith("What guide was given before it wrote event 7")
+
+
+def test_a_definition_completes_the_request(tmp_path: Path, session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "root_agent.yaml").write_text("name: desk\nmodel: m\ninstruction: Last {last?}.\n")
+    assert main(["open", str(session), "--event", "3", "--definition", str(tmp_path / "root_agent.yaml")]) == 0
+    assert "THE SYSTEM INSTRUCTION\n  Last 26." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["--event", "3"], ["--event", "3", "--full"]])
+def test_in_a_terminal_the_same_words_are_in_colours(
+    session: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["open", str(session), *arguments]) == 0
+    plain = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert main(["open", str(session), *arguments]) == 0
+    coloured = capsys.readouterr().out
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured).rstrip() == plain.rstrip()
+
+
+def test_without_rich_a_terminal_gets_plain_text(
+    session: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("adknb.files.colours.find_spec", lambda name: None)
+    assert main(["open", str(session)]) == 0
+    assert "\x1b[" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("looks, drawn", [(True, True), (False, False)])
+def test_a_bar_is_drawn_where_somebody_looks_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, looks: bool, drawn: bool
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: looks)
+    monkeypatch.setattr("adknb.files.progress._tqdm", lambda: None)
+    assert list(with_progress(range(5_000), "events", patience=0)) == list(range(5_000))
+    assert list(with_progress(range(10), "events", patience=0)) == list(range(10))
+    err = capsys.readouterr().err
+    assert ("of 5,000 events" in err) is drawn
+    assert not drawn or err.endswith("\r")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adknb.engine.errors import BadData, NotBuiltYet
+from adknb.engine.errors import BadData
 from adknb.engine.event import parts_of
 from adknb.files import Recording
 from adknb.files.listing import listing
@@ -294,25 +294,16 @@ def test_bytes_that_are_no_text_are_named(tmp_path: Path, data: bytes, message: 
 
 
 @pytest.mark.parametrize(
-    "data, feature",
+    "event, place",
     [
-        (b"SQLite format 3\x00rest", "SQLite session databases"),
-        (b"app_name: shop\nevents:\n- author: user\n", "YAML"),
-        (b"- author: user\n", "YAML"),
-        (b'{"author": "user"}\n{"author": "desk"}\n', "JSON lines"),
-        (b'{"eval_set_id": "s", "eval_cases": []}', "evaluation sets"),
-        (b'[{"name": "a", "data": [{"query": "hi"}]}]', "evaluation cases"),
-        (b'[{"query": "hi", "expected_tool_use": []}]', "evaluation cases"),
-        (b'{"eval_id": "a", "conversation": []}', "evaluation cases"),
-        (b'[{"id": "s1", "events": []}]', "list of sessions"),
-        (b'{"sessionEvents": []}', "Vertex AI"),
+        ({"stateDelta": {"a": 1}, "state_delta": {"a": 2}}, "f: events[0]"),
+        ({"invocationId": "a", "invocation_id": "b"}, "f: events[0]"),
     ],
 )
-def test_what_is_not_read_yet_is_called_by_name(tmp_path: Path, data: bytes, feature: str) -> None:
-    file = tmp_path / "f.json"
-    file.write_bytes(data)
-    with pytest.raises(NotBuiltYet, match=feature):
-        read_session(file)
+def test_a_field_in_two_spellings_is_not_dropped_silently(event: dict[str, Any], place: str) -> None:
+    with pytest.raises(BadData, match="is there again as") as caught:
+        session_of({"events": [{"author": "user", **event}]}, "f")
+    assert caught.value.where == place
 
 
 def test_a_missing_file_and_a_folder_are_said_to_be_so(tmp_path: Path) -> None:
@@ -363,6 +354,4 @@ def test_any_json_is_a_session_that_can_be_listed_or_one_error_with_its_place(do
         assert tape._repr_html_()
     except BadData as error:
         where = error.where
-    except NotBuiltYet as error:
-        where = error.feature
     assert "f.json" in where

@@ -1,11 +1,11 @@
 """Session files that other projects have published. They are not ours to commit: read where they lie, if they do."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 import adknb
-from adknb.engine.errors import NotBuiltYet
 from adknb.files.cli import main_open
 
 REAL = Path(__file__).parents[2].parent / "shared" / "real"
@@ -94,6 +94,39 @@ def test_the_listing_names_every_event(name: str, capsys: pytest.CaptureFixture[
     assert all(len(line) <= 100 for line in out.splitlines()[:-1])
 
 
-def test_an_evaluation_set_is_called_by_name() -> None:
-    with pytest.raises(NotBuiltYet, match="evaluation cases"):
-        adknb.open(REAL / "brand_search.evalset.json")
+def test_an_evaluation_set_is_a_session_a_case() -> None:
+    tape = adknb.open(REAL / "brand_search.evalset.json")
+    assert tape.expectations
+    assert tape.session_id == "eval_data_set_google_shopping"
+    assert [one.session_id for one in tape.sessions] == ["eval_data_set_google_shopping"]
+    assert [e.author for e in tape.events[2:7]] == [
+        "user",
+        "brand_search_optimization",
+        "brand_search_optimization",  # hands over
+        "keyword_finding_agent",
+        "keyword_finding_agent",
+    ]
+    assert not any(tape.request_before(i).problem for i in range(len(tape.events)))
+
+
+@pytest.mark.parametrize("name", [*(f"{n}.session" for n in SESSIONS), "brand_search.evalset"])
+def test_a_published_file_is_written_back_as_it_came(tmp_path: Path, name: str) -> None:
+    path = REAL / f"{name}.json"
+    adknb.open(path).save(tmp_path / "copy.json")
+    assert json.loads((tmp_path / "copy.json").read_text("utf-8")) == json.loads(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", [*(f"{n}.session" for n in SESSIONS), "brand_search.evalset"])
+def test_a_published_file_becomes_one_page(tmp_path: Path, name: str) -> None:
+    tape = adknb.open(REAL / f"{name}.json")
+    tape.to_html(tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text("utf-8")
+    assert all(f'id="e{i}"' in text for i in range(len(tape.events)))
+    assert text.count("<details><summary>What ") == len(tape.requests()) + 1
+
+
+@pytest.mark.parametrize("name, same", [("customer_service", True), ("complex_spark", False)])
+def test_a_published_session_can_be_played_again(name: str, same: bool) -> None:
+    replay = adknb.open(REAL / f"{name}.session.json").to_scenario()
+    assert (replay.check().event is None) is same
+    assert adknb.step(replay).here is not None

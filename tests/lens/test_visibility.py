@@ -199,3 +199,11 @@ def test_the_branch_that_the_tree_gives_is_the_one_the_run_gives(name: str) -> N
         agent = built.runner.agent.find(stored.author)
         if agent is not None and stored.branch and "@" not in stored.branch and not stored.isolation_scope:
             assert branch_in_tree(agent) == stored.branch
+
+
+def test_looking_warns_of_nothing_while_a_request_that_is_built_does(caplog: pytest.LogCaptureFixture) -> None:
+    events = [user("q"), event("me", response("nowhere"))]
+    visibility(events, [Viewer("me")])
+    assert caplog.records == []
+    assemble(events, Viewer("me"))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]

@@ -37,14 +37,15 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>panel</tit
 <link rel="stylesheet" href="panel.css"><style>body{margin:0;background:var(--jp-layout-color1)}</style><body>
 <main id="out"></main><script type="module">
   import panel from "./panel.js";
-  const on = {}, state = await window.kernel({ type: "__state" }).then(JSON.parse);
+  const on = {}, state = (window.state = await window.kernel({ type: "__state" }).then(JSON.parse));
   window.take = (text) => { for (const [kind, data] of JSON.parse(text)) {
     if (kind === "msg") (on["msg:custom"] || []).forEach((f) => f(data, []));
     else { state[kind] = data; (on["change:" + kind] || []).forEach((f) => f()); }
   } };
-  const model = { get: (k) => state[k], set() {}, save_changes() {}, off() {},
+  const model = { get: (k) => state[k], set(k, v) { state[k] = v; }, save_changes() {}, off() {},
+    get widget_manager() { return window.manager; }, // a front end's, where a test gives one
     on: (k, f) => (on[k] = [...(on[k] || []), f]),
-    send: (m) => window.kernel(m).then((text) => window.take(text)) };
+    send: (m) => { window.listening?.(m); return window.kernel(m).then((text) => window.take(text)); } };
   const el = document.createElement("div"); // attached after drawing, as JupyterLab does now and then
   panel.render({ model, el, signal: new AbortController().signal });
   document.getElementById("out").append(el);
@@ -95,7 +96,7 @@ class PanelPage:
     def _kernel(self, message):
         if message["type"] == "__state":
             state = self.panel.get_state()
-            return json.dumps({k: state[k] for k in ("book", "view", "stops", "rows", "base")})
+            return json.dumps({k: state[k] for k in ("book", "view", "stops", "rows", "base", "kept")})
         self.panel._on_message(self.panel, message, [])
         return self.flush()
 

@@ -5,8 +5,7 @@ import pytest
 from adknb import at
 from adknb.lens.request_changes import request_changes
 from adknb.widgets.held import held
-from adknb.widgets.pages import request_page, state_page, summary
-from adknb.widgets.panel.answers import last_request
+from adknb.widgets.pages import request_page, summary
 from adknb.widgets.text import flat
 from adknb.widgets.tools_table import tools_table
 from tests.widgets.runs import said, weather
@@ -129,28 +128,6 @@ def test_a_declaration_that_nobody_runs_is_told():
 )
 def test_what_a_stop_holds_is_told(go, lines):
     assert [(name, flat(spans)) for name, spans in held(go(weather()).here)] == lines
-
-
-def test_the_last_request_is_the_one_sent_before_the_one_at_hand():
-    dbg = weather()
-    assert last_request(dbg) is None
-    dbg.until(at("model"))
-    assert last_request(dbg) is None
-    dbg.next()  # sent: it is the one at hand now
-    assert last_request(dbg) is None
-    dbg.until(at("contents", step=2))
-    assert last_request(dbg) == dbg.requests[0]
-    dbg.until(at("model", step=2)).next()
-    assert last_request(dbg) == dbg.requests[0]
-
-
-def test_state_says_who_wrote_each_key_last():
-    [page_] = state_page({"a": 1, "user:b": "x"}, [(3, "clerk", {"a": 0}), (5, "desk", {"a": 1})])
-    table = next(block for block in page_ if block[0] == "table")
-    assert table[2][0] == [[["code", "a"]], [["code", "1"]], ["session"], [["ev", 5], " ", ["au", "desk"]]]
-    assert table[2][1][2:] == [["user"], [["mut", "–"]]]
-    deltas = next(block for block in page_ if block[0] == "rows")
-    assert [row["by"][0] for row in deltas[2]] == [["ev", 5], ["ev", 3]]
 
 
 @pytest.mark.parametrize(

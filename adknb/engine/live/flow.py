@@ -207,6 +207,8 @@ class LiveFlow:
 
         Raises:
             _Broke: the line broke. LiveCancelled: the run was cancelled.
+
+        Go: internal/llminternal/base_flow.go, Flow.RunLive
         """
         line = self.line
         while True:

@@ -96,7 +96,8 @@ class Driver:
         """End the session; what is at hand is dropped. Waits a second for the thread to end."""
         with self._changed:
             self.session.close()
-            self._at_hand = _NOTHING
+            if self.session.drops or self.session.over:
+                self._at_hand = _NOTHING
             self._changed.notify_all()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():

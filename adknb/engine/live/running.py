@@ -15,7 +15,7 @@ from adknb.engine.event import Event, function_calls_of, function_responses_of, 
 from adknb.engine.live.items import BEFORE_EVENT, Gate, YieldedError
 from adknb.engine.live.sending import LiveRequest
 from adknb.engine.live.sequential import live_run_of, runs_live
-from adknb.engine.live.session import Line, LiveSession
+from adknb.engine.live.session import LiveSession
 from adknb.engine.llm_settings import is_llm
 from adknb.engine.session import Session
 from adknb.engine.stops import Seam, Steps, Stop, call, drain
@@ -52,10 +52,7 @@ class LiveRun:
             artifact_service=runner.artifact_service,
             invocation_id=f"e-{runner.platform.new_id()}",
         )
-        if is_llm(agent):  # it can be sent to from now on; a sequence only while a member runs
-            live.line = Line(live.stepped)
-        live.store = self.store_sent
-        live.backoff = runner.live_backoff
+        live.begin(self.store_sent, runner.live_backoff, of_sequence=not is_llm(agent))
 
     def begin(self) -> Steps[None]:
         """Ask the plugins, then whether the agent can run live.

@@ -167,19 +167,35 @@ class Line:
 class LiveSession:
     """What a reader sends to and closes. `line` is that of the agent that runs; a sequence has one after the other.
 
-    `stepped` is for `Runner.iter_live`: `send` only queues there. `backoff` and `store` are filled in by the runner.
+    `stepped` is for `Runner.iter_live`: `send` only queues there. A session is for one run, which `begin`s it.
 
     Go: agent/live.go, LiveSession
     """
 
     def __init__(self, stepped: bool = True) -> None:
         self.stepped = stepped
-        self.line: Line | None = None
+        self.line: Line | None = Line(stepped)
         self.closed = False
         self.over = False
         """Nothing more of this run will be read: not even a sequence goes on."""
         self.backoff: Backoff = None
         self.store: Store | None = None
+
+    def begin(self, store: Store, backoff: Backoff, of_sequence: bool) -> None:
+        """Belong to a run from now on. A sequence can be sent to only while a member runs.
+
+        Raises:
+            ValueError: it belongs to another run already, or something was sent that no member can take.
+        """
+        if self.store is not None:
+            raise ValueError("a LiveSession is for one run; make a new one")
+        if of_sequence:
+            if self.line is not None and self.line.pending:
+                raise ValueError("a sequence can be sent to only while a member runs: send when its events come")
+            self.line = None
+        self.store, self.backoff = store, backoff
+        for pending in self.line.pending if self.line is not None else ():
+            pending.store = store
 
     def new_line(self, write: Write) -> Line:
         """The line of an agent that begins; what was sent before it began waits there already."""

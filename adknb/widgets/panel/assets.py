@@ -6,10 +6,16 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-JS = ("elements", "store", "pieces", "toolbar", "flow", "timeline", "page", "request", "contents", "events", "panel")
+JS = (
+    *("elements", "store", "pieces", "toolbar", "flow", "look", "timeline", "page", "editor", "request"),
+    *("contents", "branches", "events", "state", "where", "source", "findings", "panel"),
+)
 """The files of `js/` in the order they are joined. They share one scope; `panel` is last and exports `render`."""
 
-CSS = ("panel",)
+CSS = (
+    *("panel", "timeline", "request", "contents", "branches", "events", "state", "where", "source", "findings"),
+    "widths",
+)
 """The files of `css/`; later ones may overrule earlier ones."""
 
 

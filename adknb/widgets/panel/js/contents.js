@@ -7,9 +7,9 @@ const READS = { place: (e) => [e.branch, e.scope && "scope " + e.scope].filter(B
 
 function contentsView(app) {
   const st = app.st, P = st.book.passes, LAST = P.length, opened = new Set(), single = new Set(), now = new Map(), cells = new Map();
-  let asm = null, left = [], list = [], pass = LAST, pin = null, peeked = null, playing = 0, asked = 0, raf = 0, late = false, geo = {};
+  let asm = null, who_ = null, left = [], list = [], pass = LAST, pin = null, peeked = null, playing = 0, asked = 0, raf = 0, late = false, geo = {};
 
-  const ask = (viewer) => app.send({ type: "assemble", ask: ++asked, viewer, open: [...opened] }), what = (change) => ask({ ...asm.viewer, ...change });
+  const ask = (viewer, anew) => app.send({ type: "assemble", ask: ++asked, viewer, open: [...opened], have: asm ? asm.v : undefined, anew: anew || undefined }), what = (change) => ask({ ...asm.viewer, ...change });
   const agent = h("select", { label: "Agent", onchange: () => { const { name, branch, scope } = st.view.agents.find((x) => x.name === agent.value); ask({ agent: name, branch, scope }); } });
   const field = (label, key) => h("input", { label: label, spellcheck: "false", placeholder: "empty", list: app.id(key), onchange: (e) => what({ [key]: e.target.value }) });
   const branch = field("Branch", "branch"), scope = field("Isolation scope", "scope"), lists = h("span"), include = choice("include_contents", [["", "default"], ["none", "none"]], "", (v) => what({ include: v })), compact = h("input", { type: "checkbox", onchange: () => what({ compaction: compact.checked }) });
@@ -34,6 +34,7 @@ function contentsView(app) {
     fill(none, m.none || "");
     if (m.none) return;
     if (m.error) { el.classList.toggle("none", !asm); return fill(asm ? why : none, h("p.bad", icon("warn"), " The run would stop here: " + m.error)); }
+    if (m.same) { asm.sent = m.sent; return paint(true); }
     const fresh = !asm || asm.rows.length !== m.rows.length, v = m.viewer, E = st.events;
     if ((late = m.sizes[0] > E.length)) return; // its events are still on their way
     asm = { ...m, rows: m.rows.map(toRow), items: m.items.map(toItem), steps: m.steps.map(toStep) };
@@ -102,7 +103,7 @@ function contentsView(app) {
   function measure() {
     const W = scroll.clientWidth || 800, small = W < 520, l = Math.round(W * (small ? 0.4 : 0.46)), r = Math.round(W * (small ? 0.43 : 0.37));
     geo = { W, small, x0: l, x1: W - r, mL: small ? 4 : 26, mR: small ? 8 : 20 };
-    for (const [k, v] of [["l", l], ["r", r], ["ml", geo.mL], ["mr", geo.mR], ["no", asm.rows.some((u) => u.bars) ? 46 : 16]]) el.style.setProperty("--" + k, v + "px");
+    for (const [k, v] of [["l", l], ["r", r], ["ml", geo.mL], ["mr", geo.mR], ["no", asm.rows.some((u) => u.bars) ? 13 * String(asm.sizes[LAST]).length + 8 : 16]]) el.style.setProperty("--" + k, v + "px");
     put(svg, { width: W });
   }
   function tween(want, still) {
@@ -118,13 +119,25 @@ function contentsView(app) {
     };
     frame(t0);
   }
+  /** How far each column is pushed down: the shorter one goes slower, so that both come to their ends together. */
+  function pushed() {
+    const V = scroll.clientHeight, all = Math.max(left.length, list.length) * ROW + 3, range = Math.max(0, all - V), at = Math.min(scroll.scrollTop, range), push = (n) => (range ? at * (1 - Math.max(0, n * ROW + 3 - V) / range) : 0);
+    return [push(left.length), push(list.length)];
+  }
+  /** Brings a row of a column into sight. */
+  function show(k, right) {
+    const V = scroll.clientHeight, n = right ? list.length : left.length, all = Math.max(left.length, list.length) * ROW + 3, slow = Math.max(0, n * ROW + 3 - V) / Math.max(1, all - V), y = k * ROW;
+    if (k < 0 || !slow) return;
+    if (y < scroll.scrollTop * slow) scroll.scrollTop = y / slow; else if (y + ROW + 3 > scroll.scrollTop * slow + V) scroll.scrollTop = (y + ROW + 3 - V) / slow;
+  }
   /** One frame: rows at their heights, ribbons between them, arcs from responses to calls. */
   function draw() {
-    const { W, small, x0, x1, mL, mR } = geo, sel = app.ui.ev, arcs = [], half = ROW / 2 + 0.5;
+    const { W, small, x0, x1, mL, mR } = geo, sel = app.ui.ev, arcs = [], half = ROW / 2 + 0.5, [dl, dr] = pushed();
+    L.style.transform = `translateY(${dl}px)`; R.style.transform = `translateY(${dr}px)`;
     put(svg, { height: stage.offsetHeight });
     for (const [key, c] of cells) { const [y, o] = now.get(key); c.style.transform = `translateY(${y}px)`; c.style.opacity = o; }
     left.forEach(({ rib, edge, tag }, k) => {
-      const [y, part, q] = now.get("rib" + k), a = k * ROW + 2, b = a + ROW - 4, c = (a + b) / 2, tip = x0 + (small ? 14 : 26), X = tip + (x1 - tip) * q, t = c + (y + 1.5 - c) * q, z = c + (y + Math.max(part, 5) - 1.5 - c) * q, m = (x0 + X) / 2;
+      const [y0, part, q] = now.get("rib" + k), y = y0 + dr * q + dl * (1 - q), a = k * ROW + 2 + dl, b = a + ROW - 4, c = (a + b) / 2, tip = x0 + (small ? 14 : 26), X = tip + (x1 - tip) * q, t = c + (y + 1.5 - c) * q, z = c + (y + Math.max(part, 5) - 1.5 - c) * q, m = (x0 + X) / 2;
       const top = `M${x0} ${a}C${m} ${a} ${m} ${t} ${X} ${t}`, low = `C${m} ${z} ${m} ${b} ${x0} ${b}`;
       put(rib, { d: `${top}L${X} ${z}${low}Z` }); put(edge, { d: `${top}M${X} ${z}${low}` });
       if (tag) { put(tag, { x: tip + 5, y: c + 4 }); tag.style.opacity = x1 - x0 < 125 ? 0 : clamp(1 - q * 3, 0, 1); }
@@ -135,12 +148,12 @@ function contentsView(app) {
     if (!small) left.forEach(({ e, u, n }, k) => {
       if (n > 1) return;
       e.calls.forEach((c) => calls.set(c, k));
-      new Set(e.answers).forEach((a) => { const c = calls.get(a), y = k * ROW + half; c === undefined ? arcs.push(s("path.arc.lost", { d: `M${mL - 2} ${y}h-5m-2-3l-4 6m0-6l4 6` })) : arc(mL - 2.5, y, c * ROW + half, -1, mL - 6, sel === u.a || sel === left[c].u.a); });
+      new Set(e.answers).forEach((a) => { const c = calls.get(a), y = k * ROW + half + dl; c === undefined ? arcs.push(s("path.arc.lost", { d: `M${mL - 2} ${y}h-5m-2-3l-4 6m0-6l4 6` })) : arc(mL - 2.5, y, c * ROW + half + dl, -1, mL - 6, sel === u.a || sel === left[c].u.a); });
     });
     list.forEach((x) => x.calls.forEach((c) => called.set(c, x)));
     list.forEach((x) => {
-      const [y, o] = now.get(x.key), g = x1 - (small ? 16 : 30) * o, c = y + ROW / 2;
-      new Set(x.answers).forEach((a) => { const to = called.get(a); if (to && to !== x) arc(W - mR + 2.5, y + half, now.get(to.key)[0] + half, 1, mR - 6, mine(x) || mine(to)); });
+      const [y0, o] = now.get(x.key), y = y0 + dr, g = x1 - (small ? 16 : 30) * o, c = y + ROW / 2;
+      new Set(x.answers).forEach((a) => { const to = called.get(a); if (to && to !== x) arc(W - mR + 2.5, y + half, now.get(to.key)[0] + dr + half, 1, mR - 6, mine(x) || mine(to)); });
       if (x.step >= 0) arcs.push(s("path.rib.f-added", { d: `M${g} ${c}L${x1} ${y + 2}V${y + ROW - 2}z` }), s("path.edge.f-added", { d: `M${x1} ${y + 2}L${g} ${c}L${x1} ${y + ROW - 2}M${g - 5} ${c}h-8m4-4v8` }));
     });
     fill(gA, arcs);
@@ -162,11 +175,11 @@ function contentsView(app) {
     tell(k >= 0 ? left[k] : item);
   }
   function tell(x) {
-    const lines = (steps) => steps.map((q) => h("p", mut({ class: "ps" }, P[q.pass - 1][1]), h("span", q.why, " ", h("code.mut.go", q.go), " ", mut({ class: "go" }, q.rule)))), tag = (f) => h("span.fate.f-" + f, icon(f), word(f));
+    const lines = (steps) => steps.map((q) => h("p", mut({ class: "ps" }, P[q.pass - 1][1]), h("span", q.why, " ", h("code.mut.go", { title: q.file }, q.go), " ", mut({ class: "go" }, q.rule)))), tag = (f) => h("span.fate.f-" + f, icon(f), word(f));
     if (!x) return fill(why, h("p.mut", "Point at an event, or use the arrow keys, to read what became of it and by which rule. [ and ] step through the passes, p plays them."));
     if (!x.u) return fill(why, h("div.w1", tag("added"), "stands for no event of the session", gap(), mut("content " + cells.get(x.key).no)), ...(x.step >= 0 ? lines([asm.steps[x.step]]) : []));
     const { u, e, n } = x;
-    fill(why, h("div.w1", n > 1 ? [h("b", `Events ${u.a}–${u.b - 1}`), mut("Enter opens the turn")] : [tag(u.fate), h("b", "#" + u.a), who(app, e.author), mut(e.kind, " ", e.names)], gap(), mut(u.to.length > 2 ? count(u.to.length, "content") : u.to.length ? "content " + u.to.join(", ") : "in no content"), jump(app, "Events", u.a)),
+    fill(why, h("div.w1", n > 1 ? [h("b", `Events ${u.a}–${u.b - 1}`), mut("Enter opens the turn")] : [tag(u.fate), h("b", "#" + u.a), who(app, e.author), mut(e.kind, " ", e.names)], gap(), mut(u.to.length > 2 ? count(u.to.length, "content") : u.to.length ? "content " + u.to.join(", ") : "in no content"), jump(app, "Events", u.a), jump(app, "Branches", u.a)),
       ...(n > 1 ? [] : u.steps.length ? lines(u.steps.map((q) => asm.steps[q]).slice(-3)) : [h("p", "Kept as it is, where it stood.")]));
   }
   function choose(x) { pin = x.from.length ? null : x.key; app.select(x.from.length ? left[x.from[0]].u.a : null); }
@@ -179,9 +192,11 @@ function contentsView(app) {
     playing = setInterval(() => (pass < LAST && el.isConnected ? goTo(pass + 1) : stop()), app.calm() ? 1600 : 1100);
   }
   stop();
+  let still = 0;
+  scroll.addEventListener("scroll", () => { if (left.length !== list.length) still ||= requestAnimationFrame(() => { still = 0; if (asm && el.isConnected) draw(); }); }, { passive: true });
   const walk = (right) => (e) => {
     const k = rowOf(app.ui.ev ?? -1), to = moveBy(e, right ? list.findIndex((x) => (pin ? x.key === pin : x.from.includes(k))) : k, right ? list.length : left.length);
-    if (to !== undefined) { right ? choose(list[to]) : app.select(left[to].u.a); reveal(scroll, to * ROW, ROW); }
+    if (to !== undefined) { right ? choose(list[to]) : app.select(left[to].u.a); show(to, right); }
     else if (e.key === (right ? "ArrowLeft" : "ArrowRight")) (right ? L : R).focus();
     else if (e.key === "Enter" && k >= 0) left[k].n > 1 || left[k].u.of >= 0 ? unfold(left[k].u) : app.tab("Events");
     else return;
@@ -191,18 +206,19 @@ function contentsView(app) {
   new ResizeObserver(() => scroll.clientWidth && scroll.clientWidth !== geo.W && paint(true)).observe(scroll);
 
   return {
-    el, goTo,
+    el, goTo, as: (viewer) => (who_ = viewer),
     key(e) { if (e.key === "p") toggle(); else if (e.key === "[" || e.key === "]") { stop(); goTo(pass + (e.key === "]" ? 1 : -1)); } else return false; return true; },
     draw(news, m) {
       if (news === "assembly") take(m);
       if (news === "rows" && late) ask(null);
       if (news === "view" || news === "show") {
         const a = st.view.agents, options = (key) => h("datalist", { id: app.id(key) }, [...new Set([...a, ...st.events].map((x) => x[key]))].filter(Boolean).map((x) => h("option", { value: x })));
-        fill(agent, a.map((x) => h("option", { value: x.name }, x.name)));
+        fill(agent, a.filter((x) => x.llm).map((x) => h("option", { value: x.name }, x.name)));
         fill(lists, options("branch"), options("scope"));
-        news === "view" || !asm ? ask(null) : paint(true);
+        if (who_) { ask(who_, news === "show"); who_ = null; } else if (news === "view" || !asm) ask(null); else ask(form.classList.contains("other") ? asm.viewer : null, true);
+        if (news === "show" && asm) paint(true);
       }
-      if (asm && left.length && (news === "select" || news === "show")) { mark(); draw(); if (app.ui.ev !== null) reveal(scroll, rowOf(app.ui.ev) * ROW, ROW); }
+      if (asm && left.length && (news === "select" || news === "show")) { mark(); draw(); if (app.ui.ev !== null) show(rowOf(app.ui.ev)); }
     },
   };
 }

@@ -3,12 +3,12 @@
 // Traits        book   once       commands, stages and passes, each with its sentence
 //               view   each stop  what is small: where we are, stages, breakpoints, agents, notes
 //               stops, rows       timeline and events, whole when a view opens, then appended by messages (`base`: how many had been sent)
-// Messages in   stops rows · assembly fates row page · text problem applied
-// Messages out  the commands · until break · assemble fates row page · text check edit unedit · sync
+//               kept              answers by question, written by the browser (store.js)
+// Messages      what they are stands in panel/desk.py; how they travel, and what happens without a kernel, in store.js
 
 // ---- making elements: children that are strings become text nodes, so text of models, tools and files is never parsed
 
-const ARIA = /^(label|selected|pressed|expanded|checked|level|sort|controls|labelledby|describedby|activedescendant|modal|invalid|keyshortcuts|row\w+|value(min|max|now|text))$/;
+const ARIA = /^(label|selected|pressed|expanded|checked|level|sort|controls|labelledby|describedby|activedescendant|modal|invalid|haspopup|keyshortcuts|row(count|index)|value(min|max|now|text))$/;
 /** Sets attributes: on… is a listener, the names in ARIA get their prefix, false and null leave a plain attribute out. */
 function put(e, attrs) {
   for (const [k, v] of Object.entries(attrs)) {
@@ -47,6 +47,7 @@ const ICONS = {
   kept: "M3 6h10M3 10h10", reworded: "M3 9.6c2.2-.4 2.7-1.8 2.7-4.4H3v2.4h2.6M9 9.6c2.2-.4 2.7-1.8 2.7-4.4H9v2.4h2.6", merged: JOIN, moved: "M2.5 12.4h2c5 0 2.6-8 7-8h1.8M10.6 1.8l2.7 2.6l-2.7 2.6", summarised: FUNNEL, out: "M4 4l8 8M12 4l-8 8", added: "M8 3v10M3 8h10",
   turn: "M2.8 3.5h10.4v7H8.4L5.4 13v-2.5H2.8z", agent: "M8 2.8a2.4 2.4 0 1 0 0 4.8a2.4 2.4 0 0 0 0-4.8M3.2 13.4c.4-5 9.2-5 9.6 0", level: "M8 3.5a4.5 4.5 0 1 0 4.5 4.5", processor: "M4.5 4.5h7v7h-7z", declare: "M4.5 4.5h7v7h-7zM8 6.2v3.6M6.2 8h3.6",
   model: "M8 2.4l4.9 2.8v5.6L8 13.6l-4.9-2.8V5.2z", tool: "M3 13l5.2-5.2M9 4.2a3 3 0 0 1 3.8-1.4L10.9 5l.3 1l1 .3l2-1.9a3 3 0 0 1-4.2 3.8", merge: JOIN, append: "M8 2.5v7.4M5 7.2l3 3l3-3M3 13.2h10", event: "M8 10.2V2.6M5 5.4l3-3l3 3M3 13.2h10", handover: "M2.5 8h9M8 4.5L11.5 8L8 11.5M13.8 3.5v9", over: "M4 3.5h8v9H4zM6.5 8h3", file: "M4 2.5h5l3 3v8H4zM9 2.5v3h3", error: "M8 2.6L14 13H2zM8 6.4v3M8 11v.4", until: "M3 8h7M7 4.5L10.5 8L7 11.5M13 3.5v9", hook: "M5 3v4.8a3 3 0 0 0 6 0V6.5M9 8.4l2-2.2l2 2.2",
+  eye: "M1.8 8c2.6-5 9.8-5 12.4 0c-2.6 5-9.8 5-12.4 0M8 6.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6", undo: "M3 6.5h6.5a3.4 3.4 0 0 1 0 6.8H6M6 3.4L2.8 6.5L6 9.6", edit: "M3 13l.7-3L10.8 2.9l2.3 2.3L6 12.3z", copy: "M6 6h7v7H6zM3 10V3h7", stop: "M4 4h8v8H4z", plus: "M8 3.5v9M3.5 8h9",
   open: "M6 4l4 4l-4 4", warn: "M8 2.6L14 13H2zM8 6.4v3M8 11v.4", note: "M8 2.6a5.4 5.4 0 1 0 0 10.8a5.4 5.4 0 0 0 0-10.8M8 7.2v3.6M8 5v.4", play: "M5 3.2v9.6L12.6 8z", joined: "M1 8h14", alone: "M1 8h4M9 5l5 6M14 5l-5 6", waits: "M1 8h2m3 0h2m3 0h2", pause: "M5.5 3.5v9M10.5 3.5v9",
 };
 const icon = (name, c = "") => s("svg.i", { class: c, viewBox: "0 0 16 16" }, s("path", { d: ICONS[name] || (/^(before|after|on)_/.test(name) ? ICONS.hook : ICONS.text) }));

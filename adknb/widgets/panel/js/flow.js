@@ -8,14 +8,14 @@ function flow(app) {
   list.append(...items.map((b) => h("li", b)));
   list.addEventListener("keydown", (e) => {
     const g = stages[app.ui.stage ?? 0];
-    if (e.key === ".") { taken(e); flip(app, g.key); } else if (e.key === "Enter" && !app.st.view.over) { taken(e); app.send({ type: "until", at: g.key }); }
+    if (e.key === ".") { taken(e); flip(app, g.key); } else if (e.key === "Enter" && app.can()) { taken(e); app.send({ type: "until", at: g.key }); }
   });
   function tell() {
     const v = app.st.view, k = hover ?? app.ui.stage ?? v.here;
     if (k < 0) return fill(line, mut(v.at.say));
     const g = stages[k], t = v.stages[k], yes = marked(app, g.key);
     fill(line, h("span", h("b", g.id), ` ${t.says} `, mut(g.says)), h("code.go.mut", g.go),
-      !v.over && button(".tog", { title: "Go on until this stage (Enter)", onclick: () => app.send({ type: "until", at: g.key }) }, icon("until"), h("span", "Run to here")),
+      app.can() && button(".tog", { title: "Go on until this stage (Enter)", onclick: () => app.send({ type: "until", at: g.key }) }, icon("until"), h("span", "Run to here")),
       breakpoints && button(".tog", { class: yes && "on", pressed: yes, title: "Breakpoint at this stage (.)", onclick: () => flip(app, g.key) }, icon("break", "bp"), h("span", yes ? "Breakpoint set" : "Break here")));
   }
   return { el: h("nav.flow", { label: "Where we are in the Flow" }, list, line), draw() {

@@ -1,6 +1,12 @@
 // ---- plain pages: blocks that the kernel also turns into text and static HTML
 
-const SPAN = { i: (app, name) => icon(name), ev: (app, i) => button(".lk", { onclick: () => app.select(i, "Events") }, "#" + i), au: who };
+const SPAN = {
+  i: (app, name) => icon(name),
+  ev: (app, i) => button(".lk", { onclick: () => app.select(i, "Events") }, "#" + i),
+  au: who,
+  st: (app, name) => button(".lk.stg", { title: `Written by the stage ${name}`, onclick: () => app.stage(name) }, name.replace("_", " ")),
+  ed: (app, what) => (app.ui.look || !app.st.view.edits.some(([name]) => name === what) ? "" : button(".b", { onclick: () => app.edit(what) }, "Edit")),
+};
 /** Code breaks after punctuation; only what is long breaks anywhere, and even then its end stays in one piece. */
 const soft = (t) => t.length > 400 ? t : (t.match(/\s+|[^\s(,=:{[]*[(,=:{[]|[^\s(,=:{[]+/g) || []).flatMap((w) => {
   if (/^[!-~]{1,16}$/.test(w)) return [h("span.nb", w), /[(,=:{[]$/.test(w) && h("wbr")];
@@ -19,10 +25,13 @@ const BLOCK = {
   rows: (app, look, rows) => h("div." + look, rows.map((r) => h("div.rw", { class: r.look }, h("div.by", spans(app, r.by)), h("div.lines", r.text.map((l) => h("div", spans(app, l)))), r.op && h("span.op." + r.op[0], r.op[1])))),
 };
 
+const notHere = (app) => (app.st.file ? "The file does not hold this: it needs a kernel." : "This was not looked at while there was a kernel.");
+
 function pageView(app, name, more = {}) {
   const body = h("div.page", { tabindex: "0", role: "group", label: name }), el = h("section", body), ask = () => app.send({ type: "page", name, ...more });
   return { el, body, ask, draw(what, m) {
     if (/view|show/.test(what)) ask();
+    if (what === "absent" && m.to.type === "page" && m.to.name === name) fill(body, h("div", h("p.mut", notHere(app))));
     if (what === "page" && m.name === name) { const top = body.scrollTop; fill(body, m.columns.map((c) => h("div", c.map(([k, ...xs]) => BLOCK[k](app, ...xs))))); body.scrollTop = top; }
   } };
 }

@@ -1,21 +1,44 @@
 // ---- the panel
 
-const TABS = { Timeline: () => ({ el: h("div"), draw() {} }), Request: requestView, Contents: contentsView, Events: eventsView, State: (app) => pageView(app, "State") };
+const TABS = { Timeline: () => ({ el: h("div"), draw() {} }), Request: requestView, Contents: contentsView, Branches: branchesView, Events: eventsView, State: stateView, Where: whereView, Source: sourceView, Findings: findingsView };
 let panels = 0;
 
 function render({ model, el: host, signal }) {
   const st = storeOf(model), uid = "adk" + ++panels, authors = ["user"], still = matchMedia("(prefers-reduced-motion: reduce)");
   const app = {
-    st, ui: { tab: "Request", ev: null, stage: null }, id: (x) => `${uid}-${x}`, send: (m) => model.send(m), calm: () => still.matches, help,
+    st, ui: { tab: "Request", ev: null, stage: null, look: null }, id: (x) => `${uid}-${x}`, send: (m) => st.send(m), calm: () => still.matches, help,
     author(name) { if (!authors.includes(name)) authors.push(name); const k = authors.indexOf(name); return k && ((k - 1) % 7) + 1; },
     select(i, tab) { app.ui.ev = i; tab ? app.tab(tab) : views[app.ui.tab].draw("select"); },
     tab(t) { app.ui.tab = t; frame(); views[t].draw("show"); },
+    /** Shows a past stop without going there (ui.look), or the present one again. Views with `past` follow. */
+    lookAt(n) {
+      const here = st.view.over ? st.view.runs : st.view.runs - 1;
+      if (n === null || n < 0 || n >= here) { if (!app.ui.look) return; app.ui.look = null; } else {
+        app.ui.look = { stop: n, at: null, phase: "", events: st.events.length, why: "" };
+        app.send({ type: "look", stop: n });
+      }
+      lookedAt();
+      if (views[app.ui.tab].past) views[app.ui.tab].draw("show");
+    },
+    /** To a stage of the Flow by its name: lit in the track, and its source where there is a view of it. */
+    stage(name) {
+      const k = st.book.stages.findIndex((g) => g.id === name);
+      if (k < 0) return;
+      app.ui.stage = k; strip.draw();
+      if (views.Source) app.tab("Source");
+    },
+    /** Contents as an agent would read them, at an event. */
+    contents(viewer, i) { views.Contents.as(viewer); app.select(i, "Contents"); },
+    /** Whether a command can be given now. */
+    can: () => !st.view.over && !st.file && !st.silent && !st.busy,
+    edit(what) { app.tab("Request"); views.Request.edit(what); },
   };
   st.view.agents.forEach((a) => app.author(a.name));
-  const bar = toolbar(app), strip = flow(app), tree = timeline(app), views = Object.fromEntries(Object.entries(TABS).map(([t, make]) => [t, make(app)]));
+  const bar = toolbar(app), busy = progress(app, () => bar.disable()), strip = flow(app), look = looking(app), tree = timeline(app), views = Object.fromEntries(Object.entries(TABS).map(([t, make]) => [t, make(app)]));
+  app.views = views;
   const tabs = h("div.tabs", { role: "tablist", label: "Views" }, Object.keys(TABS).map((t) => button("", { role: "tab", id: app.id("tab-" + t), controls: app.id(t === "Timeline" ? "p-Timeline" : "view"), onclick: () => app.tab(t), onfocus: () => app.ui.tab !== t && app.tab(t) }, t))), settle = roving(tabs, "button");
-  const view = h("div.view", { role: "tabpanel", id: app.id("view") }), note = h("div.note"), wrong = h("div.note.wrong", { role: "alert" }), printed = h("pre.note", { tabindex: "0", label: "Printed by the last command" }), main = h("div.main", tree.el, h("div.work", tabs, note, wrong, printed, view));
-  const root = app.root = h("div.adk", { role: "region", label: "adknb: " + st.view.title, tabindex: "-1" }, bar.el, strip.el, main);
+  const view = h("div.view", { role: "tabpanel", id: app.id("view") }), note = h("div.note"), wrong = h("div.note.wrong", { role: "alert" }), quiet = h("div.note.quiet", { role: "status" }), printed = h("pre.note", { tabindex: "0", label: "Printed by the last command" }), main = h("div.main", tree.el, h("div.work", tabs, quiet, look.el, note, wrong, printed, view));
+  const root = app.root = h("div.adk", { role: "region", label: "adknb: " + st.view.title, tabindex: "-1" }, bar.el, busy.el, strip.el, main);
 
   function frame() {
     const t = app.ui.tab, v = st.view;
@@ -25,8 +48,13 @@ function render({ model, el: host, signal }) {
     if (view.firstChild !== el) { fill(view, el); if (held) (el.querySelector("[role=listbox], [role=grid], .page") || root).focus(); }
     note.hidden = !v.note; text(note, v.note); printed.hidden = !v.printed; text(printed, v.printed);
     wrong.hidden = !v.problem; if (wrong.dataset.said !== v.problem) { wrong.dataset.said = v.problem; fill(wrong, icon("warn", "bad"), h("span", v.problem)); }
+    quiet.hidden = !st.silent; text(quiet, st.silent); root.classList.toggle("silent", !!st.silent);
+    look.draw(views[t].past);
+    alerts(app, tabs);
     settle();
   }
+  function lookedAt() { look.draw(views[app.ui.tab].past); tree.looked(); main.classList.toggle("in-past", !!app.ui.look); }
+  let stood = st.view.at.stop;
   const focused = () => { const a = root.getRootNode().activeElement; return root.contains(a) ? a : null; };
   const gone = (e) => !root.contains(e) || e.disabled || !e.getClientRects().length;
   /** Whatever had the focus and was taken away or disabled hands it to the panel: keys must not fall through to the notebook. */
@@ -36,7 +64,16 @@ function render({ model, el: host, signal }) {
     if (held && gone(held) && (focused() || held) === held) root.focus({ preventScroll: true });
   }
   function redraw(what, m) {
-    if (what === "view") { if (app.ui.ev >= st.events.length) app.ui.ev = null; app.ui.stage = null; bar.draw(); strip.draw(); tree.draw(); frame(); }
+    if (what === "view") {
+      if (app.ui.ev >= st.events.length) app.ui.ev = null;
+      app.ui.stage = null;
+      if (app.ui.look && stood !== st.view.at.stop) { app.ui.look = null; lookedAt(); } // the run has gone on: so does the reader
+      stood = st.view.at.stop;
+      bar.draw(); busy.draw(); strip.draw(); tree.draw(); frame();
+    }
+    if (what === "look" && app.ui.look && m.stop === app.ui.look.stop) { Object.assign(app.ui.look, m, { phase: m.at.phase }); lookedAt(); if (views[app.ui.tab].past) views[app.ui.tab].draw("looked"); }
+    if (what === "busy" || what === "idle") { busy.draw(); bar.disable(); }
+    if (what === "silent") { bar.disable(); strip.draw(); tree.draw(); frame(); views[app.ui.tab].draw("show"); }
     if (what === "stops") tree.draw(); else views[app.ui.tab].draw(what, m);
   }
   function help() {
@@ -51,8 +88,11 @@ function render({ model, el: host, signal }) {
     e.stopPropagation(); // plain keys are ours: the notebook's (d d deletes a cell) must not hear them; Ctrl+S and the like go on
     if (field && e.key !== "Escape") return;
     const named = tabs.children[Number(e.key)];
-    if (e.key === "Escape") root.focus();
-    else if (c) { if (!e.repeat) app.send({ type: c[0] }); }
+    if (e.key === "Escape" && st.busy) busy.stop();
+    else if (e.key === "Escape") { if (app.ui.look && !field) app.lookAt(null); root.focus(); }
+    else if (e.key === "Enter" && e.shiftKey && app.ui.look) look.rewind();
+    else if ((e.key === "<" || e.key === ">") && st.view.runs) app.lookAt((app.ui.look ? app.ui.look.stop : st.view.runs - 1) + (e.key === ">" ? 1 : -1));
+    else if (c) { if (!e.repeat && !st.silent && !st.busy) app.send({ type: c[0] }); }
     else if (/^[1-9]$/.test(e.key) && named) named.focus();
     else if (e.key === "t") { if (tabs.firstChild.offsetParent) app.tab("Timeline"); tree.el.querySelector("[role=tree]").focus(); }
     else if (e.key === "?") help();
@@ -70,7 +110,12 @@ function render({ model, el: host, signal }) {
   }
   const watch = new MutationObserver(theme);
   watch.observe(document.body, { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name"] });
-  new ResizeObserver(() => { theme(); if (app.ui.tab === "Timeline" && !tabs.firstChild.offsetParent) app.tab("Request"); }).observe(root);
+  let attached = false;
+  new ResizeObserver(() => {
+    if (!attached && root.isConnected) { attached = true; bar.draw(); strip.draw(); frame(); } // what has one tab stop can only now choose it
+    theme();
+    if (app.ui.tab === "Timeline" && !tabs.firstChild.offsetParent) app.tab("Request");
+  }).observe(root);
   st.subs.add(draw);
   signal?.addEventListener("abort", () => { st.subs.delete(draw); watch.disconnect(); });
   host.append(root);

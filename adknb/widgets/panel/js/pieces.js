@@ -9,19 +9,31 @@ function reveal(box, y, rowH, head = 0) {
   const low = y + rowH + head - box.clientHeight;
   if (y < box.scrollTop) box.scrollTop = y; else if (low > box.scrollTop) box.scrollTop = low;
 }
-/** A list of which only the rows in sight exist. */
+/** A list of which only the rows in sight exist. `paint` makes them anew; scrolling keeps those that stay in sight. */
 function virtual(box, rowH, row, head = 0) {
   const inner = h("div.v-in", { role: box.role === "grid" ? "rowgroup" : "presentation" });
-  let n = 0;
-  const paint = () => {
-    const a = clamp(Math.floor(box.scrollTop / rowH) - 8, 0, n), b = clamp(a + Math.ceil((box.clientHeight || 400) / rowH) + 16, 0, n), xs = [];
-    for (let k = a; k < b; k++) { xs.push(row(k)); xs[k - a].style.top = k * rowH + "px"; }
+  let n = 0, made = new Map();
+  function draw() {
+    const a = clamp(Math.floor(box.scrollTop / rowH) - 8, 0, n), b = clamp(a + Math.ceil((box.clientHeight || 400) / rowH) + 16, 0, n), kept = new Map();
+    for (let k = a; k < b; k++) {
+      const e = made.get(k) || row(k);
+      e.style.top = k * rowH + "px";
+      kept.set(k, e);
+    }
+    for (const [k, e] of made) if (!kept.has(k)) e.remove();
+    made = kept;
     inner.style.height = n * rowH + "px";
-    fill(inner, xs);
-  };
+    let before = null; // in their order, and none is moved that stands where it should
+    for (const e of kept.values()) {
+      const place = before ? before.nextSibling : inner.firstChild;
+      if (place !== e) inner.insertBefore(e, place);
+      before = e;
+    }
+  }
+  const paint = () => { made.clear(); inner.replaceChildren(); draw(); };
   box.append(inner);
-  box.addEventListener("scroll", paint, { passive: true });
-  new ResizeObserver(paint).observe(box);
+  box.addEventListener("scroll", draw, { passive: true });
+  new ResizeObserver(draw).observe(box);
   return { paint, set(m) { n = m; paint(); }, show(k) { reveal(box, k * rowH, rowH, head); paint(); } };
 }
 /** Buttons in a row with one tab stop; arrows move it. */
@@ -31,7 +43,10 @@ function roving(box, pick) {
     onkeydown(e) { const xs = all(), k = xs.indexOf(e.target), d = sideways(e); if (k >= 0 && d) { taken(e); xs[clamp(k + d, 0, xs.length - 1)].focus(); } },
     onfocusin: (e) => e.target.matches(pick) && set(e.target),
   });
-  return () => { const xs = all(); if (!xs.some((b) => !b.tabIndex)) set(xs.find((b) => b.matches("[aria-current], [aria-selected=true]")) || xs[0]); };
+  return () => {
+    const xs = all();
+    if (xs.length && xs.filter((b) => !b.tabIndex).length !== 1) set(xs.find((b) => b.matches("[aria-current], [aria-selected=true]")) || xs[0]);
+  };
 }
 /** One of a few (a radio group). */
 function choice(label, options, now, pick) {

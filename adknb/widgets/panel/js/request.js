@@ -1,42 +1,89 @@
-// ---- Request: a page, and an editor whose drafts the kernel checks
+// ---- Request: the page of a stop, present or past; what changed; copies to take away; the way into the editor
+
+const AGAINST = [["stop", "last pause"], ["step", "step began"], ["request", "last request"]];
+const COPIES = [["json", "as JSON"], ["curl", "as curl for the Gemini API"], ["python", "as Python"]];
 
 function requestView(app) {
-  const st = app.st, more = { against: "stop" }, page = pageView(app, "Request", more), { body, el } = page, act = (t, f, title) => button(".b", { onclick: f, title }, t), get = (why) => app.send({ type: "text", why });
-  let editing = false, wait = 0, stop = null;
-  const cmp = h("div.lb", mut("Changes since"), choice("Changes since", [["stop", "last pause"], ["request", "last request"]], more.against, (v) => { more.against = v; page.ask(); })), sum = mut(), flash = mut({ role: "status", class: "flash" });
-  const undo = act("Undo edit", () => { edit.focus(); app.send({ type: "unedit" }); }), copy = button(".b.copy", { onclick: () => get("copy") }, "Copy JSON"), edit = act("Edit as JSON", () => get("edit"), "Edit as JSON (e)"), apply = button(".b.pri", { onclick: () => commit() }, "Apply"), commit = () => app.send({ type: "edit", text: area.value, stop });
-  const nums = h("div.nums", { "aria-hidden": "true" }), band = h("div.band"), prob = h("div.prob", { id: app.id("prob"), role: "alert" });
-  const area = h("textarea", { spellcheck: "false", wrap: "off", label: "Request as JSON", describedby: prob.id,
-    oninput() { lines(); clearTimeout(wait); wait = setTimeout(() => app.send({ type: "check", text: area.value }), 250); },
-    onscroll() { nums.scrollTop = area.scrollTop; band.style.transform = `translateY(${-area.scrollTop}px)`; },
-    onkeydown(e) { e.stopPropagation(); if (e.key === "Escape") { e.preventDefault(); open(false); } if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); commit(); } },
+  const st = app.st, more = { against: "stop" }, page = pageView(app, "Request", more), { body, el } = page;
+  const ed = editor(app, { opened: () => show(true), left: () => { show(false); (edit.disabled ? body : edit).focus(); }, applied: () => page.ask() });
+  let jumped = -1;
+
+  // -- the bar
+  const against = choice("Changes since", AGAINST, more.against, (v) => { more.against = v; page.ask(); });
+  const sum = button(".lk.sum", { title: "To the next change (j)", onclick: () => jumpToChange(1) });
+  const flash = mut({ role: "status", class: "flash" });
+  const undo = button(".b", { title: "Take the last edit of this stop back (u)", onclick: () => { edit.focus(); app.send({ type: "undo" }); } }, icon("undo"), h("span", "Undo edit"));
+  const menu = h("div.pop.menu", { role: "menu", label: "Copy the request", hidden: true }, COPIES.map(([as, label]) =>
+    button("", { role: "menuitem", tabindex: "-1", onclick: () => { opened(false); copied(as); } }, label)));
+  const copy = button(".b.copy", { haspopup: "menu", expanded: "false", title: "Copy the request (c)", onclick: () => opened(menu.hidden) }, icon("copy"), h("span", "Copy"));
+  const edit = button(".b", { onclick: () => begin() }, icon("edit"), h("span", "Edit"));
+  const bar = h("div.ctl.rq", h("div.lb", mut("Changes since"), against), sum, flash, h("div.lb.acts", undo, h("span.anchor", copy, menu), edit));
+  menu.addEventListener("keydown", (e) => {
+    const xs = [...menu.children], to = moveBy(e, xs.indexOf(document.activeElement), xs.length);
+    if (to !== undefined) { taken(e); xs[to].focus(); }
+    if (/^(Escape|Tab)$/.test(e.key)) { taken(e); opened(false); copy.focus(); }
   });
-  const ed = h("div.ed", h("div.edb", nums, h("div.eda", band, area)), h("div.edf", prob, gap(), act("Cancel", () => open(false), "Leave without applying (Esc)"), apply));
-  const bar = h("div.ctl", cmp, sum, flash, h("div.lb.acts", undo, copy, edit));
-  el.prepend(bar); el.append(ed);
-  const lines = () => { const n = area.value.split("\n").length; if (nums.childElementCount !== n) fill(nums, Array.from({ length: n }, (_, k) => h("div", String(k + 1)))); };
-  function open(yes, t) {
-    clearTimeout(wait);
-    editing = yes; ed.hidden = !yes; body.hidden = bar.hidden = yes;
-    if (!yes) return (edit.disabled ? body : edit).focus();
-    area.value = t; lines(); problem({ line: 0 }); area.focus(); area.setSelectionRange(0, 0); area.scrollTop = 0;
+  menu.addEventListener("focusout", (e) => menu.contains(e.relatedTarget) || e.relatedTarget === copy || opened(false));
+  function opened(yes) {
+    menu.hidden = !yes;
+    put(copy, { expanded: yes });
+    if (yes) menu.firstChild.focus();
   }
-  /** The kernel says where a draft is wrong: the line is marked, the field named. */
-  function problem({ line, where, message, more }) {
-    band.hidden = !line; band.style.top = line * 18 - 12 + "px"; put(area, { invalid: line > 0 }); apply.disabled = line > 0;
-    [...nums.children].forEach((x, k) => x.classList.toggle("bad", k === line - 1));
-    fill(prob, line ? [icon("warn"), h("b", where), h("span", `line ${line}: ${message}`), more ? mut(`and ${more} more`) : ""] : mut("A draft: the run keeps its request until you apply (Ctrl+Enter). Esc leaves."));
-    if (line) reveal(area, (line - 3) * 18, 90);
+  const copied = (as) => app.send({ type: "text", why: "copy", as, stop: app.ui.look ? app.ui.look.stop : undefined });
+  function paste(m) {
+    opened(false);
+    const done = () => text(flash, "Copied."), refused = () => text(flash, "The browser refuses to copy here.");
+    navigator.clipboard ? navigator.clipboard.writeText(m.text).then(done, refused) : refused();
   }
-  ed.hidden = true;
-  return { el, key: (e) => e.key === "e" && !editing && !edit.disabled && (get("edit"), true), draw(what, m) {
-    const locked = st.view.locked;
-    undo.hidden = !st.view.edited; edit.disabled = !!locked; bar.hidden = editing || /being built/.test(locked); edit.title = locked || "Edit as JSON (e)";
-    if (what === "view" || what === "show") text(flash, locked && !/over|being built/.test(locked) ? locked : st.view.edited ? "Edited: the run goes on with this request." : "");
-    if (what === "applied") { open(false); page.ask(); }
-    if (what === "problem") problem(m);
-    if (what === "text") { if (m.why === "edit") { stop = m.stop; open(true, m.text); } else navigator.clipboard.writeText(m.text).then(() => text(flash, "Copied."), () => text(flash, "The browser refuses to copy here.")); }
-    if (what === "page" && m.name === "Request") text(sum, m.sum || "");
-    page.draw(what, m);
-  } };
+
+  // -- changes, one after another
+  function jumpToChange(way) {
+    const marks = [...body.querySelectorAll(".op, ins, del")].filter((x, k, xs) => !k || x.closest(".rw, tr") !== xs[k - 1].closest(".rw, tr"));
+    if (!marks.length) return;
+    jumped = (jumped + way + marks.length) % marks.length;
+    const at = marks[jumped].closest(".rw, tr") || marks[jumped];
+    body.querySelectorAll(".at").forEach((x) => x.classList.remove("at"));
+    at.classList.add("at");
+    at.scrollIntoView({ block: "center", behavior: app.calm() ? "auto" : "smooth" });
+  }
+
+  // -- the editor in its place
+  function show(editing) { ed.el.hidden = !editing; body.hidden = bar.hidden = editing; }
+  const begin = (what) => (ed.open ? null : ed.begin(what || st.view.edits[0][0]));
+  show(false);
+  el.prepend(bar); el.append(ed.el);
+  function drawBar() {
+    const locked = st.view.locked, past = !!app.ui.look, none = past || !st.view.edits.length || !!st.silent || st.file;
+    undo.hidden = !st.view.edited || past;
+    edit.disabled = none;
+    edit.hidden = st.file;
+    copy.disabled = !!st.silent && !st.file;
+    edit.title = past ? "A past stop can be looked at; Rewind here to edit it" : none ? locked || "There is nothing to edit at this stop" : `Edit ${st.view.edits.map(([, label]) => label.toLowerCase()).join(", ")} (e)`;
+    against.querySelector("button").textContent = past ? "stop before" : "last pause";
+  }
+  return {
+    el, past: true,
+    edit(what) { if (!edit.disabled) begin(what); },
+    key(e) {
+      if (ed.open) return false;
+      if (e.key === "e" && !edit.disabled) begin();
+      else if (e.key === "c" && !copy.disabled) opened(true);
+      else if (e.key === "u" && st.view.edited) undo.click();
+      else if (e.key === "j" || e.key === "k") jumpToChange(e.key === "j" ? 1 : -1);
+      else return false;
+      return true;
+    },
+    draw(what, m) {
+      more.stop = app.ui.look ? app.ui.look.stop : undefined;
+      drawBar();
+      if (what === "view" || what === "show") text(flash, st.view.edited && !app.ui.look ? "Edited: the run goes on with what stands here." : "");
+      if (what === "text" && m.why === "copy") paste(m);
+      if (/^(form|text|problem|applied)$/.test(what)) { if (what !== "text" || m.why === "edit") ed.take(what, m); }
+      if (what === "page" && m.name === "Request") {
+        if ((m.stop ?? undefined) !== more.stop) return; // of a stop that is no longer looked at
+        text(sum, m.sum || ""); sum.disabled = !/change/.test(m.sum) || /^No/.test(m.sum); jumped = -1;
+      }
+      page.draw(what, m);
+    },
+  };
 }

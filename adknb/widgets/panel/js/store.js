@@ -1,39 +1,150 @@
-// ---- what has arrived
+// ---- what has arrived, and whether anybody answers
+//
+// All views of one model share a store. While a kernel answers, questions go to it and its answers are kept by question;
+// when none does (it was shut down, the notebook was opened again, this is an exported file) they are answered from those.
 
-const named = (names) => (r) => Object.fromEntries(names.split(" ").map((k, i) => [k, r[i]]));
+const named = (names) => (row) => Object.fromEntries(names.split(" ").map((name, i) => [name, row[i]]));
 const toEvent = named("turn time author branch scope role kind text calls answers names tokens");
-const toStop = named("d kind name note lanes at key noop who stage event first failed");
+const toStop = named("d kind name note lanes at key noop who stage event first failed last tokens seconds");
 const toRow = named("a b fate pass to steps tag differs bars of");
 const toItem = named("key from role kind text context n calls answers step");
-const toStep = named("pass rule go why");
-const stores = new WeakMap(); // all views of one model share a store
+const toStep = named("pass rule go why file");
+
+const stores = new WeakMap();
+const SILENCE = 2500, GIVE_UP = 6000, KEPT = 60, LARGE = 400_000; // ms without an answer; answers kept, and how long one may be
+
+/** A question without what changes from one asking to the next. */
+function questionOf(message) {
+  const sorted = (x) => (x && x.constructor === Object ? Object.keys(x).filter((k) => x[k] !== undefined).sort().map((k) => [k, sorted(x[k])]) : x);
+  const { re, ask, have, anew, ...rest } = message;
+  return JSON.stringify(sorted(rest));
+}
 
 function storeOf(model) {
   if (stores.has(model)) return stores.get(model);
-  const st = { book: model.get("book"), view: model.get("view"), stops: model.get("stops").map(toStop), events: model.get("rows").map(toEvent), subs: new Set() };
-  let have = model.get("base"), asked = false;
-  const take = {
-    stops: (m) => { st.stops = [...st.stops.slice(0, m.at), ...m.rows.map(toStop)]; m.set.forEach(([i, r]) => (st.stops[i] = toStop(r))); },
-    rows: (m) => { st.events = [...st.events.slice(0, m.at), ...m.rows.map(toEvent)]; asked = false; },
+  const stops = model.get("stops") || [], rows = model.get("rows") || [];
+  const st = {
+    book: model.get("book"), view: model.get("view"), stops: stops.map(toStop), events: rows.map(toEvent), subs: new Set(),
+    file: model.get("file") || null, // answers instead of a kernel: this is an exported file (file.js)
+    silent: "", // why nobody answers, in a sentence
+    busy: null, // a command that takes long: { what, seconds, stops, at }
+    kept: model.get("kept") || {},
+    send,
   };
   const tell = (what, m) => st.subs.forEach((f) => f(what, m));
+
+  // -- stops and rows: whole when a view opens, then what is new
+  let have = model.get("base") || 0, asked = false;
+  // The arrays of the model grow along: if the notebook is saved with its widgets, it is saved as it stands.
+  const grow = (raw, m) => { raw.length = Math.min(raw.length, m.at); for (const row of m.rows) raw.push(row); };
+  const take = {
+    stops(m) {
+      grow(stops, m);
+      st.stops = [...st.stops.slice(0, m.at), ...m.rows.map(toStop)];
+      m.set.forEach(([i, row]) => { stops[i] = row; st.stops[i] = toStop(row); });
+    },
+    rows(m) {
+      grow(rows, m);
+      st.events = [...st.events.slice(0, m.at), ...m.rows.map(toEvent)];
+      asked = false;
+    },
+  };
   /** Messages that were sent before this module was loaded are lost: ask for what is missing. */
-  const mend = () => { if (have !== st.view.sent && !asked) { asked = true; model.send({ type: "sync", rows: Math.min(st.events.length, st.view.nrows) }); } };
+  function mend() {
+    if (have === st.view.sent || asked || st.file) return;
+    asked = true;
+    send({ type: "sync", rows: Math.min(st.events.length, st.view.nrows) });
+  }
+
+  // -- questions and answers
+  let mark = 0, since = 0, timer = 0, everHeard = false;
+  const open = new Map(); // mark of a question -> the question, until it is answered
+  function send(message) {
+    if (st.silent || st.file) return fromKept(message);
+    const re = ++mark;
+    open.set(re, message);
+    if (open.size > 200) open.delete(open.keys().next().value);
+    if (!since) since = Date.now();
+    timer ||= setInterval(listen, 500);
+    post({ ...message, re });
+    if (!everHeard && st.kept[questionOf(message)]) fromKept(message); // of a saved notebook, until the kernel answers
+  }
+  /** Where the comm is closed some front ends throw: nobody answers then, which is told in its time. */
+  function post(message) {
+    try { model.send(message); } catch (error) { console.debug("adknb: not sent", error); }
+  }
+  function fromKept(message) {
+    const answer = st.file ? st.file(message) : st.kept[questionOf(message)];
+    setTimeout(() => (answer ? tell(answer.type, { ...answer, ask: message.ask }) : tell("absent", { to: message })));
+  }
+  function keep(m) {
+    const question = m.re !== undefined && open.get(m.re);
+    if (!question || m.same || m.type === "problem" || m.type === "text" || m.type === "form") return;
+    open.delete(m.re);
+    const { re, ...answer } = m, key = questionOf(question);
+    if (JSON.stringify(answer).length > LARGE) return;
+    delete st.kept[key]; // the newest stands last
+    st.kept[key] = answer;
+    const keys = Object.keys(st.kept);
+    if (keys.length > KEPT) delete st.kept[keys[0]];
+  }
+
+  // -- is anybody there?
+  const ping = () => post({ type: "ping" });
+  function listen() {
+    const waited = since ? Date.now() - since : 0;
+    if (!since) { clearInterval(timer); timer = 0; return; }
+    if (waited > SILENCE && Math.round(waited / 500) % 6 === 0) ping(); // every three seconds
+    if (waited > GIVE_UP) say(whyNobodyAnswers());
+  }
+  function say(why) {
+    if (st.silent === why) return;
+    st.silent = why;
+    tell("silent");
+  }
+  function whyNobodyAnswers() {
+    const manager = model.widget_manager, kernel = manager && manager.kernel;
+    if (manager && "kernel" in manager) { // JupyterLab tells
+      if (!kernel || /dead|terminating/.test(kernel.status)) return "There is no kernel any more: this is the last that the panel heard of the run.";
+      if (/restarting|unknown/.test(kernel.status) || kernel.connectionStatus === "disconnected") return "The kernel cannot be reached: this is the last that the panel heard of the run.";
+      if (kernel.status === "busy") return "The kernel is busy with something else: the panel goes on when it answers.";
+      return "This run is gone, its kernel was restarted: this is the last that the panel heard of it. Run the cell again for a new one.";
+    }
+    return "The kernel does not answer: it is busy, or gone. This is the last that the panel heard of the run.";
+  }
+  function heard() {
+    since = 0;
+    everHeard = true;
+    if (!st.silent) return;
+    say("");
+    mend();
+  }
+
   model.on("msg:custom", (m) => {
+    heard();
+    if (m.type === "busy") st.busy = { ...m, seen: Date.now() };
+    if (m.type === "idle") st.busy = null;
     if (take[m.type]) {
       const length = (m.type === "stops" ? st.stops : st.events).length;
-      if (m.at > length || (m.at && !asked && m.sent !== have + 1)) return mend(); // it builds on one that never came: the answer will hold it
-      have = m.sent; take[m.type](m);
+      // it builds on one that never came: the answer to `sync` will hold it
+      if (m.at > length || (m.at && !asked && m.sent !== have + 1)) return mend();
+      have = m.sent;
+      model.set("base", have); // for a saved notebook
+      take[m.type](m);
     }
+    keep(m);
     tell(m.type, m);
   });
   model.on("change:view", () => {
+    heard();
     const v = (st.view = model.get("view"));
-    if (st.stops.length > v.nstops) st.stops.length = v.nstops;
-    if (st.events.length > v.nrows) st.events.length = v.nrows;
+    st.busy = null;
+    if (st.stops.length > v.nstops) st.stops.length = stops.length = v.nstops;
+    if (st.events.length > v.nrows) st.events.length = rows.length = v.nrows;
     mend();
     tell("view");
   });
+  model.on("comm_live_update", () => { since ||= Date.now() - SILENCE; timer ||= setInterval(listen, 500); ping(); });
   stores.set(model, st);
   mend();
   return st;
