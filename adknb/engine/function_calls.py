@@ -197,7 +197,7 @@ def _not_found(
     stand_in = Tool()
     stand_in.name = name
     error = LookupError(
-        f"there is no tool {name!r}. Available tools: {', '.join(sorted(tools)) or 'none'}. Likely causes: the model "
+        f"tool {name!r} not found. Available tools: {', '.join(sorted(tools)) or 'none'}. Likely causes: the model "
         "invented the name, the tool was not given to this agent, or it belongs to another agent. Fix: give the tool "
         "to the agent, or name the available ones in its instruction."
     )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from adknb.engine.copies.frozen import is_set
 from adknb.engine.event import Event, parts_of
-from adknb.lens.table import is_set
 from adknb.lens.words import one_line
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import Any
 
 from google.genai import types
 
+from adknb.engine.copies.frozen import is_set
 from adknb.engine.event import Event, function_calls_of, function_responses_of, parts_of
 from adknb.lens.words import compact, fit, one_line
 
@@ -185,11 +186,6 @@ def _begins_turn(event: Event, last_user: Event | None, answered: bool, scopes: 
 def has_content(event: Event) -> bool:
     """Whether an event has a part with any field set (spec R5.28)."""
     return any(is_set(part) for part in parts_of(event.content))
-
-
-def is_set(part: types.Part | None) -> bool:
-    """Whether a part says anything: `{}` and an empty text do not (spec R5.28)."""
-    return part is not None and any(value not in (None, "") for value in part.__dict__.values())
 
 
 def _part_text(part: types.Part) -> str:

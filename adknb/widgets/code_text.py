@@ -47,6 +47,8 @@ def source_of(function: Any) -> Json | None:
         lines, first = inspect.getsourcelines(read)
     except (OSError, TypeError, IndexError, SyntaxError, tokenize.TokenError):
         return None
+    if path == "<string>":  # `exec` and `eval`: what Python finds under that name is another text
+        return None
     return {"file": _named(path), "line": max(1, first), "text": inspect.cleandoc("\n" + "".join(lines))}
 
 
@@ -111,7 +113,7 @@ def coloured(text: str) -> Iterator[list[list[str]]]:
             elif t.type == token.OP:
                 before = "@" if t.string == "@" else ""
             _mark(marks, lines, t.start, t.end, kind)
-    except (tokenize.TokenError, SyntaxError, IndentationError):
+    except (tokenize.TokenError, SyntaxError, UnicodeError):  # the last: half a surrogate pair, from Python 3.12
         pass
     for line, found in zip(lines, marks, strict=True):
         out: list[list[str]] = []
