@@ -129,6 +129,7 @@ class _Server:
         except ConnectionClosed:
             pass
         finally:
+            await connection.wait_closed()  # else the loop may end before the socket is closed
             self._open.discard(connection)
 
     async def _do(self, n: int, connection: Any, step: Step) -> None:

@@ -87,31 +87,31 @@ def responses_of(content: Json | None) -> list[Json]:
 def kind(event: Json) -> str:
     """What an event mainly is: summary, speech, confirm, response, call, state, thought, file, error or text."""
     content = event.get("content")
-    functions = calls_of(content) + responses_of(content)
+    return _kind(event, parts_of(content), calls_of(content), responses_of(content))
+
+
+def _kind(event: Json, inside: list[Json], calls: list[Json], answers: list[Json]) -> str:
     if (event.get("actions") or {}).get("compaction"):
         return "summary"
     if event.get("inputTranscription") or event.get("outputTranscription"):
         return "speech"
-    if any(f.get("name") in NOT_FOR_THE_MODEL for f in functions):
-        return "confirm"
-    if responses_of(content):
-        return "response"
-    if calls_of(content):
-        return "call"
+    if calls or answers:
+        if any(f.get("name") in NOT_FOR_THE_MODEL for f in (*calls, *answers)):
+            return "confirm"
+        return "response" if answers else "call"
     if event.get("errorCode") or event.get("errorMessage"):
         return "error"
-    all_parts = parts_of(content)
-    if not all_parts:
+    if not inside:
         return "state"
-    if any(p.get("thought") for p in all_parts):
+    if any(p.get("thought") for p in inside):
         return "thought"
-    return "text" if any(p.get("text") for p in all_parts) else "file"
+    return "text" if any(p.get("text") for p in inside) else "file"
 
 
-def event(e: Json, length: int = 220) -> str:
-    """An event on one line."""
+def event(e: Json, length: int = 220, what: str = "") -> str:
+    """An event on one line. `what` is its kind, if that is known."""
     actions = e.get("actions") or {}
-    what = kind(e)
+    what = what or kind(e)
     if what == "summary":
         return parts(actions["compaction"].get("compactedContent"), length)
     if what == "speech":
@@ -152,16 +152,18 @@ def event_line(e: Event, length: int = 220) -> str:
     return event(slim(e), length)
 
 
-def event_row(e: Event, turn: int) -> list[Any]:
-    """An event as the panel's table has it.
+def event_row(e: Event, turn: int, room: int = 660) -> list[Any]:
+    """An event as the panel's table has it; its text takes at most `room` bytes.
 
     `[turn, time, author, branch, scope, role, kind, text, call ids, answered ids, function names, tokens]`
     """
     data = slim(e)
     content = data["content"]
-    calls, answers = calls_of(content), responses_of(content)
-    names = dict.fromkeys(str(f.get("name") or "") for f in calls + answers)
-    tokens = getattr(e.usage_metadata, "total_token_count", None) or 0
+    inside = parts_of(content)
+    calls = [p["functionCall"] for p in inside if p.get("functionCall")]
+    answers = [p["functionResponse"] for p in inside if p.get("functionResponse")]
+    what = _kind(data, inside, calls, answers)
+    names = dict.fromkeys(str(f.get("name") or "") for f in (*calls, *answers))
     return [
         turn,
         clock(e.timestamp),
@@ -169,13 +171,21 @@ def event_row(e: Event, turn: int) -> list[Any]:
         clean_text(e.branch),
         clean_text(e.isolation_scope),
         clean_text((content or {}).get("role") or ""),
-        kind(data),
-        event(data),
+        what,
+        fitted(event(data, min(220, room), what), room),
         [clean_text(str(f.get("id") or "")) for f in calls],
         [clean_text(str(f.get("id") or "")) for f in answers],
         clean_text(", ".join(names)),
-        tokens,
+        getattr(e.usage_metadata, "total_token_count", None) or 0,
     ]
+
+
+def fitted(text: str, room: int) -> str:
+    """A text cut to so many bytes of UTF-8: a Chinese character takes three."""
+    if len(text) * (1 if text.isascii() else 3) <= room:
+        return text
+    whole = text.encode()
+    return text if len(whole) <= room else whole[: room - 3].decode(errors="ignore") + "…"
 
 
 def clock(seconds: float) -> str:

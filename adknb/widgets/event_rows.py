@@ -7,6 +7,12 @@ from typing import Any
 
 from adknb.widgets.brief import event_row
 
+ALL_ROOM = 450_000
+"""Bytes for the texts of all rows together: the first panel of a long session is to travel in one go."""
+
+ROOM, LEAST_ROOM = 660, 60
+"""At most, and at least, so many bytes for the text of one row."""
+
 
 class EventRows:
     """One row for each stored event (`brief.event_row`). Rows are made once; a restart makes all anew."""
@@ -23,7 +29,8 @@ class EventRows:
         kept = len(self.rows)
         if kept > len(events) or (kept and events[kept - 1] is not self._last):
             self.rows, kept = [], 0
-        self.rows += [event_row(events[i], turns.get(i, 0)) for i in range(kept, len(events))]
+        room = min(ROOM, max(LEAST_ROOM, ALL_ROOM // max(1, len(events))))
+        self.rows += [event_row(events[i], turns.get(i, 0), room) for i in range(kept, len(events))]
         if kept == 0:
             self._number_back([e.invocation_id for i, e in enumerate(events) if i not in turns])
         self._last = events[-1] if events else None

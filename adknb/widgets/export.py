@@ -159,13 +159,14 @@ class Paper(Desk):
 
     def answer(self, question: Json) -> Json | None:
         """What a kernel would answer; None where it has no answer."""
-        self.heard.clear()
-        failed = len(self.errors)
-        self.serve({**question, "re": 0})
-        if len(self.errors) > failed:
-            return None
-        found = next((m for m in reversed(self.heard) if m.get("re") == 0), None)
-        return None if found is None else {k: v for k, v in found.items() if k not in ("re", "ask")}
+        failed, found = len(self.errors), None
+        while found is None or found.get("more"):  # a matrix comes in pieces
+            self.heard.clear()
+            self.serve({**question, "re": 0})
+            found = next((m for m in reversed(self.heard) if m.get("re") == 0), None)
+            if found is None or len(self.errors) > failed:
+                return None
+        return {k: v for k, v in found.items() if k not in ("re", "ask")}
 
     def unfolded(self) -> Json | None:
         """The picture of the contents with every turn unfolded, if turns are folded."""
@@ -187,6 +188,7 @@ def questions(desk: Desk) -> Iterator[Json]:
     yield {"type": "page", "name": "State"}
     yield from ({"type": "page", "name": "State", "key": clean_text(key)} for key in sorted(stepper.state)[:MOST_KEYS])
     yield {"type": "page", "name": "Findings"}
+    yield {"type": "page", "name": "Findings", "examine": True}
     yield {"type": "page", "name": "Source"}
     yield from ({"type": "page", "name": "Source", "stage": k} for k in range(len(desk.view["stages"])))
     yield {"type": "where"}

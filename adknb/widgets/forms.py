@@ -164,7 +164,12 @@ def _declarations(tools: Any) -> list[Json]:
             name = str(declared.get("name") or "?")
             fields.append(_field(at + "/description", name, "text", str(declared.get("description") or ""), empty=True))
             fields += [
-                _field(at + pointer(key), key, "json", json.dumps(v, ensure_ascii=False, indent=2))
+                _field(
+                    at + pointer(key),
+                    key.removesuffix("JsonSchema"),
+                    "json",
+                    json.dumps(v, ensure_ascii=False, indent=2),
+                )
                 for key, v in declared.items()
                 if key not in ("name", "description")
             ]

@@ -81,6 +81,17 @@ class Past:
         upto = _stages_by_then(stages, [r for r in stops[: number + 1] if place_of(r) == place])
         return Moment(record, upto[-1].request, paragraphs(upto), began=stages[0].request)
 
+    def before(self, stepper: Any, number: int) -> Json | None:
+        """The request as it was one stop earlier in the same step: agents may take turns in between."""
+        built = _where_its_request_is_built(stepper.stops, number)
+        if built is None:
+            return None
+        place = place_of(stepper.stops[built])
+        earlier = (k for k in range(min(built, number - 1), -1, -1) if place_of(stepper.stops[k]) == place)
+        k = next(earlier, None) if built == number else built
+        moment = self.at(stepper, k) if k is not None else None
+        return moment.request if moment is not None and moment.exact else None
+
 
 def place_of(record: Any) -> Place:
     """Where a stop stands."""

@@ -138,12 +138,15 @@ def test_a_notebook_saved_with_its_widgets_shows_the_last_state_without_a_kernel
         panel.get_by_role("button", name="Step", exact=True).click()
         stands_at(panel, k)
     expect(panel.locator(".page")).to_contain_text("identity")
-    page.evaluate("() => window.jupyterapp.commands.execute('@jupyter-widgets/jupyterlab-manager:saveWidgetState')")
-    page.wait_for_timeout(500)
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_timeout(500)
+    for _ in range(20):  # JupyterLab says nothing when it has gathered the state: until it is in the file
+        page.evaluate("() => window.jupyterapp.commands.execute('@jupyter-widgets/jupyterlab-manager:saveWidgetState')")
+        page.wait_for_timeout(500)
+        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        page.wait_for_timeout(500)
+        saved = json.loads((folder / "saved.ipynb").read_text(encoding="utf-8"))
+        if "nstops" in json.dumps(saved["metadata"].get("widgets", {})):
+            break
     harness.shut_down(page)
-    saved = json.loads((folder / "saved.ipynb").read_text(encoding="utf-8"))
     assert "application/vnd.jupyter.widget-state+json" in saved["metadata"]["widgets"]
     (folder / "saved-too.ipynb").write_text(json.dumps(saved), encoding="utf-8")
     harness.open_notebook(page, lab, "saved-too.ipynb")  # its new kernel knows nothing of the run

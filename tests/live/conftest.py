@@ -28,5 +28,9 @@ def sockets() -> set[str]:
 def nothing_left() -> Iterator[None]:
     threads, open_before = set(threading.enumerate()), sockets()
     yield
-    eventually(lambda: set(threading.enumerate()) <= threads, "all threads are gone")
-    eventually(lambda: sockets() <= open_before, "all sockets are closed")
+    eventually(lambda: _names(set(threading.enumerate()) - threads) == [], "all threads are gone")
+    eventually(lambda: sorted(sockets() - open_before) == [], "all sockets are closed")
+
+
+def _names(threads: set[threading.Thread]) -> list[str]:
+    return sorted(thread.name for thread in threads)

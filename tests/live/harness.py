@@ -7,6 +7,7 @@ client against the fake server, over TLS), `scripted` (a scripted connection, th
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
 import json
 import re
@@ -182,10 +183,12 @@ def do(what: str, given: list[Any], live: Any, log: Log, at_server: list[Any]) -
 
 
 def eventually(true: Callable[[], bool], what: str = "") -> None:
-    """Wait until it is so."""
+    """Wait until it is so; where every thread stands is told if it never is."""
     until = time.monotonic() + PATIENCE
     while not true():
-        assert time.monotonic() < until, f"never came true: {what or true}"
+        if time.monotonic() > until:
+            faulthandler.dump_traceback()
+            raise AssertionError(f"never came true: {what or true}; threads: {threading.enumerate()}")
         time.sleep(0.005)
 
 

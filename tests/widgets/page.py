@@ -46,6 +46,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>panel</tit
     get widget_manager() { return window.manager; }, // a front end's, where a test gives one
     on: (k, f) => (on[k] = [...(on[k] || []), f]),
     send: (m) => { window.listening?.(m); return window.kernel(m).then((text) => window.take(text)); } };
+  window.again = (el) => panel.render({ model, el, signal: new AbortController().signal });
   const el = document.createElement("div"); // attached after drawing, as JupyterLab does now and then
   panel.render({ model, el, signal: new AbortController().signal });
   document.getElementById("out").append(el);
@@ -98,6 +99,7 @@ class PanelPage:
             state = self.panel.get_state()
             return json.dumps({k: state[k] for k in ("book", "view", "stops", "rows", "base", "kept")})
         self.panel._on_message(self.panel, message, [])
+        self.panel._line.join(60)
         return self.flush()
 
     def flush(self):

@@ -86,7 +86,7 @@ def test_when_nobody_answers_the_commands_are_disabled_and_a_note_says_so(show):
     dies(panel)
     panel.page.get_by_role("button", name="Next", exact=True).click()
     is_silent(panel)
-    assert "does not answer" in quiet(panel).inner_text()
+    assert "The kernel does not answer" in quiet(panel).inner_text()
     for name in COMMANDS:
         assert panel.page.get_by_role("button", name=name, exact=True).is_disabled(), name
     assert panel.page.get_by_role("button", name="Edit", exact=True).is_disabled()
@@ -143,7 +143,7 @@ REASONS = [
     ({"kernel": {"status": "idle"}}, "its kernel was restarted"),
     ({"kernel": {"status": "unknown"}}, "cannot be reached"),
     ({"kernel": {"status": "idle", "connectionStatus": "disconnected"}}, "cannot be reached"),
-    ({}, "busy, or gone"),
+    ({}, "it is busy, or gone"),
 ]
 
 
@@ -191,7 +191,7 @@ def test_a_command_that_takes_long_shows_how_far_it_has_come_and_can_be_stopped(
     strip = panel.page.locator(".busy")
     assert strip.is_hidden()
     busy(panel)
-    assert strip.inner_text().startswith("resume: 1,234 stops, 2.5 s, now before tool get_weather")
+    assert strip.inner_text().startswith("Resume: 1,234 stops, 2.5 s, now before tool get_weather")
     assert panel.page.get_by_role("button", name="Next", exact=True).is_disabled()
     strip.get_by_role("button").click()
     panel.settle()
@@ -230,3 +230,25 @@ def test_an_error_stays_until_the_next_command_and_does_not_hide_the_view(show):
     panel.settle()
     assert panel.page.locator(".wrong").is_hidden()
     panel.panel.errors.clear()
+
+
+def test_an_answer_goes_to_the_view_that_has_asked_and_to_no_other_page(show):
+    panel = show(weather().until(at("model")))
+    panel.page.evaluate(
+        """() => { // a second view of the same model
+            const el = document.createElement('div');
+            window.again(el);
+            document.body.append(el);
+        }"""
+    )
+    panel.settle()
+    first, second = panel.page.locator(".adk").nth(0), panel.page.locator(".adk").nth(1)
+    first.get_by_role("button", name="Edit", exact=True).click()
+    panel.settle()
+    assert first.locator(".form").is_visible()
+    assert second.locator(".form").is_hidden()
+    tells(panel, type="page", name="Request", columns=[[["p", "another page's"]]], sum="", re="other-1")
+    assert "another page's" not in second.inner_text()
+    second.get_by_role("button", name="Next", exact=True).click()
+    panel.settle()
+    assert second.locator(".crumb").inner_text() == first.locator(".crumb").inner_text()

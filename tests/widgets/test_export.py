@@ -152,6 +152,10 @@ def test_five_thousand_events_are_at_most_one_and_a_half_megabytes(tmp_path):
     dbg = run().until(at("model"))
     to_html(dbg, tmp_path / "long.html")
     assert (tmp_path / "long.html").stat().st_size <= 1_500_000
+    data = data_of((tmp_path / "long.html").read_text(encoding="utf-8"))
+    answers = {q["type"]: unpooled(a, data["pool"]) for q, a in data["answers"]}
+    assert not answers["matrix"]["more"]
+    assert len(data["events"]) == len(data["rows"]) > 5_000
 
 
 def test_a_very_long_text_of_an_event_is_cut_and_a_picture_is_not_carried_along():

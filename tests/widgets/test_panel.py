@@ -37,6 +37,7 @@ class Wire:
         """Say something; gives the answers, and keeps the tree and the table as a browser does."""
         self.heard.clear()
         self.panel._on_message(self.panel, message, [])
+        assert self.panel._line.join(60)
         for m in self.heard:
             json.dumps(m, ensure_ascii=False, allow_nan=False).encode()
             self.take(m)
@@ -340,6 +341,7 @@ def test_an_error_in_a_handler_is_kept_and_shown_and_the_run_stays_where_it_was(
     wire = Wire(weather().until(at("model")))
     stop = wire.stepper.here
     wire.panel._on_message(wire.panel, message, [])
+    assert wire.panel._line.join(60)
     assert wire.view["problem"]
     assert len(wire.panel.errors) == 1
     assert wire.stepper.here is stop
@@ -408,6 +410,7 @@ def test_twenty_threads_pressing_buttons_at_once_lose_nothing():
         thread.start()
     for thread in threads:
         thread.join()
+    assert wire.panel._line.join(60)
     assert len(wire.stepper.stops) == start + 100
     assert wire.panel.errors == []
     wire.stops, wire.rows = list(wire.state["stops"]), list(wire.state["rows"])

@@ -239,3 +239,45 @@ def test_thirty_hostile_texts_in_every_field_execute_nothing_and_break_no_layout
 
 def echo(text: str) -> dict:
     return {"text": text}
+
+
+LINES = {
+    "letters": "x" * 1_000_000,
+    "words": "word " * 200_000,
+    "brackets": "[" * 1_000_000,
+    "right to left": "\u202e" + "x" * 500_000 + "\u2066" + "א" * 500_000,
+    "half pairs": "\ud83d" * 100_000,
+    "lines": "line\n" * 200_000,
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_lines_of_a_megabyte_in_every_field_break_no_layout_and_hang_nothing(show, line):
+    from google.genai import types
+
+    long = LINES[line]
+    call = types.Content(
+        role="model", parts=[types.Part(function_call=types.FunctionCall(id="c", name="echo", args={"text": long}))]
+    )
+    agent = LlmAgent(
+        "speaker",
+        model=FunctionModel(lambda request: call if len(request.contents) == 1 else long, name="m"),
+        instruction=lambda ctx: long,
+        tools=[adknb.FunctionTool(echo, description=long[:100_000])],
+        output_key="key",
+    )
+    panel = show(adknb.step(agent, long).until(at("model", step=2)))
+    assert panel.bytes < 1_000_000
+    for tab in TABS:
+        panel.page.get_by_role("tab", name=tab).click()
+        panel.settle()
+        assert panel.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+    panel.page.get_by_role("tab", name="Events").click()
+    panel.page.get_by_role("row").nth(2).click()
+    panel.settle()
+    panel.page.locator(".adk").focus()
+    press(panel, "<", "Escape", "r")
+    assert panel.stepper.here is None
+    panel.page.get_by_role("tab", name="State").click()
+    panel.settle()
+    assert panel.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

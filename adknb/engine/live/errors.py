@@ -58,3 +58,6 @@ class LiveBroken(AdknbError):
         super().__init__(f"close {code}" + (f": {reason}" if reason else ""))
         self.code = code
         self.reason = reason
+
+    def __reduce__(self) -> tuple[type[LiveBroken], tuple[int, str]]:
+        return LiveBroken, (self.code, self.reason)

@@ -146,7 +146,7 @@ class LiveFlow:
         self.in_vain += 1
         try:
             connection: LiveConnection = yield from call(
-                Seam.LIVE_CONNECT, name, self.model.connect_live, config, self.line,
+                Seam.LIVE_CONNECT, name, self.session.dial, self.model, config, self.line,
                 config=config, attempt=attempt, finding=finding(self.in_vain - 1, self.session.backoff), ctx=self.ctx,
             )  # fmt: skip
         except Exception as error:

@@ -14,14 +14,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from adknb.engine.live.connection import LiveConnection
+from google.genai import types
+
+from adknb.engine.live.connection import Bell, LiveConnection, LiveModel
 from adknb.engine.live.errors import LiveSessionClosed, NoActiveAgent
 from adknb.engine.live.reconnect import Backoff
 from adknb.engine.live.sending import LiveRequest, as_live_request
 from adknb.engine.stops import Steps, drain
 
+Dial = Callable[[LiveModel, types.LiveConnectConfig, Bell], LiveConnection]
 Store = Callable[[LiveRequest], Steps[None]]
 Write = Callable[[LiveConnection, LiveRequest], Steps[None]]
+
+
+def _dial(model: LiveModel, config: types.LiveConnectConfig, bell: Bell) -> LiveConnection:
+    return model.connect_live(config, bell)
 
 
 @dataclass(eq=False)
@@ -180,6 +187,8 @@ class LiveSession:
         """Nothing more of this run will be read: not even a sequence goes on."""
         self.backoff: Backoff = None
         self.store: Store | None = None
+        self.dial: Dial = _dial
+        """How a model is dialled; a Stepper that goes back answers from what it has recorded instead."""
 
     def begin(self, store: Store, backoff: Backoff, of_sequence: bool) -> None:
         """Belong to a run from now on. A sequence can be sent to only while a member runs.

@@ -185,8 +185,9 @@ class Desk:
                 handler(message)
             except Exception as error:
                 self._failed(error)
-            except BaseException as error:  # the command is broken off; the Stepper has told where it stands
-                self.stepper.notice = self.stepper.notice or f"broken off ({type(error).__name__})"
+            except BaseException as error:  # the command is broken off; the Stepper tells where it stands, if it moved
+                if not self.stepper.notice.startswith("interrupted"):
+                    self.stepper.notice = f"broken off ({type(error).__name__}); the run stands where it stood"
                 self.view = self.look()
             finally:
                 self._re = None

@@ -58,6 +58,13 @@ class Line:
             threading.Thread(target=self._watch, name="adknb-watch", daemon=True).start()
         return None
 
+    def join(self, seconds: float) -> bool:
+        """Wait until nothing is left to do; False if that takes longer."""
+        end = time.monotonic() + seconds
+        while self._thread is not None and time.monotonic() < end:
+            time.sleep(0.001)
+        return self._thread is None
+
     def interrupt(self) -> bool:
         """Raise KeyboardInterrupt in the message that is being served; False if none is.
 

@@ -67,7 +67,8 @@ def _before_that(stepper: Any, past: Past, moment: Moment, against: str) -> Json
     number = moment.record.number
     if against == "request":
         return sent_before(stepper, number)
-    return past.at(stepper, number - 1).request if number and moment.exact else None
+    before = past.before(stepper, number)
+    return before if moment.exact else None
 
 
 def _why(moment: Moment) -> list[list[Any]]:

@@ -56,18 +56,24 @@ function editor(app, { opened, left, applied }) {
       drop.delete(i) || drop.add(i);
       put(out, { pressed: drop.has(i) }); box.classList.toggle("dropped", drop.has(i)); later();
     } }, icon("out"), h("span", "Leave out"));
-    const box = h("fieldset.fg", { class: g.look }, h("legend", h("b", g.title)), out || "", g.note && h("p.mut", g.note), g.fields.map(line));
+    const box = h("div.fg", { class: g.look, role: "group", label: g.title },
+      h("h4", g.title, gap(), out || ""), g.note && h("p.mut", g.note), g.fields.map(line));
     return box;
   }
   /** Something new: a content at the end of a request, a key of an object. */
   function adding() {
     const request = what === "request";
-    const key = request ? h("select", { label: "Role of a new content" }, ["user", "model"].map((r) => h("option", r))) : h("input", { type: "text", label: "New key", placeholder: "new key" });
-    const value = h("textarea", { rows: "1", spellcheck: "false", label: request ? "Text of a new content" : "Value of the new key, as JSON", placeholder: request ? "a content more, at the end" : "its value, as JSON", class: request ? "" : "code", oninput: later });
+    const key = request
+      ? h("select", { label: "Role of a new content" }, ["user", "model"].map((role) => h("option", role)))
+      : h("input", { type: "text", label: "New key", placeholder: "new key" });
+    const [label, placeholder] = request
+      ? ["Text of a new content", "a content more, at the end"]
+      : ["Value of the new key, as JSON", "its value, as JSON"];
+    const value = h("textarea", { rows: "1", spellcheck: "false", label, placeholder, class: request ? "" : "code", oninput: later });
     const says = h("span.fault");
     key.addEventListener("input", later);
     fields.push({ at: "+", c: value, says, key, added: true });
-    return h("fieldset.fg", h("legend", h("b", "Add")), h("div.fl", h("div", key), h("div.fc", value, says)));
+    return h("div.fg", { role: "group", label: "Add" }, h("h4", "Add"), h("div.fl.is-add", h("div", key), h("div.fc", value, says)));
   }
   function drawForm(m) {
     groups = m.groups; fields = []; drop = new Set();
@@ -107,8 +113,8 @@ function editor(app, { opened, left, applied }) {
   function shown(as) {
     mode = as; modes.set(as);
     formBox.hidden = as !== "form"; jsonBox.hidden = as !== "json";
-    const offered = st.view.edits;
-    fill(picks, offered.length > 1 ? choice("What to edit", offered, what, (name) => name !== what && begin(name)) : h("b", offered.length ? offered[0][1] : ""));
+    const offered = st.view.edits, several = offered.length > 1;
+    fill(picks, several ? choice("What to edit", offered, what, (name) => name !== what && begin(name)) : h("b", offered.length ? offered[0][1] : ""));
     problem({ faults: [] });
     const fresh = !self.open;
     self.open = true;

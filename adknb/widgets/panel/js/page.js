@@ -15,14 +15,23 @@ const soft = (t) => t.length > 400 ? t : (t.match(/\s+|[^\s(,=:{[]*[(,=:{[]|[^\s
 });
 const spans = (app, xs, code) => {
   if (code && xs[xs.length - 1] === ")" && typeof xs[xs.length - 2] === "string") xs = [...xs.slice(0, -2), xs[xs.length - 2] + ")"];
-  return xs.map((x) => (typeof x === "string" ? (code ? soft(x) : x) : SPAN[x[0]] ? SPAN[x[0]](app, x[1]) : h(/^(code|b|del|ins)$/.test(x[0]) ? x[0] : /^(mut|th|fn|bad|line|note)$/.test(x[0]) ? "span." + x[0] : "span", spans(app, x[0] === "fn" ? [...x.slice(1, -1), "  ", x[x.length - 1]] : x.slice(1), code || /^(code|fn)$/.test(x[0])))));
+  return xs.map((x) => {
+    if (typeof x === "string") return code ? soft(x) : x;
+    const [kind, ...inner] = x;
+    if (SPAN[kind]) return SPAN[kind](app, inner[0]);
+    const tag = /^(code|b|del|ins)$/.test(kind) ? kind : /^(mut|th|fn|bad|line|note)$/.test(kind) ? "span." + kind : "span";
+    return h(tag, spans(app, kind === "fn" ? [...inner.slice(0, -1), "  ", inner.at(-1)] : inner, code || /^(code|fn)$/.test(kind)));
+  });
 };
 const BLOCK = {
   h: (app, ...xs) => h("h4", spans(app, xs)),
   p: (app, ...xs) => h("p", spans(app, xs)),
   pre: (app, t) => h("pre", t),
-  table: (app, head, rows) => h("table", head && h("thead", h("tr", head.map((c) => (c.length ? h("th", { scope: "col" }, spans(app, c)) : h("td"))))), h("tbody", rows.map((r) => h("tr", r.map((c) => h("td", spans(app, c))))))),
-  rows: (app, look, rows) => h("div." + look, rows.map((r) => h("div.rw", { class: r.look }, h("div.by", spans(app, r.by)), h("div.lines", r.text.map((l) => h("div", spans(app, l)))), r.op && h("span.op." + r.op[0], r.op[1])))),
+  table: (app, head, rows) => h("table",
+    head && h("thead", h("tr", head.map((c) => (c.length ? h("th", { scope: "col" }, spans(app, c)) : h("td"))))),
+    h("tbody", rows.map((r) => h("tr", r.map((c) => h("td", spans(app, c))))))),
+  rows: (app, look, rows) => h("div." + look, rows.map((r) => h("div.rw", { class: r.look },
+    h("div.by", spans(app, r.by)), h("div.lines", r.text.map((l) => h("div", spans(app, l)))), r.op && h("span.op." + r.op[0], r.op[1])))),
 };
 
 const notHere = (app) => (app.st.file ? "The file does not hold this: it needs a kernel." : "This was not looked at while there was a kernel.");

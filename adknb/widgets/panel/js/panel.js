@@ -1,22 +1,25 @@
 // ---- the panel
 
-const TABS = { Timeline: () => ({ el: h("div"), draw() {} }), Request: requestView, Contents: contentsView, Branches: branchesView, Events: eventsView, State: stateView, Where: whereView, Source: sourceView, Findings: findingsView };
+const TABS = {
+  Timeline: () => ({ el: h("div"), draw() {} }), // stands beside the views; a tab where there is no room for it
+  Request: requestView, Contents: contentsView, Branches: branchesView, Events: eventsView, State: stateView, Where: whereView,
+  Source: sourceView, Findings: findingsView,
+};
 let panels = 0;
 
 function render({ model, el: host, signal }) {
   const st = storeOf(model), uid = "adk" + ++panels, authors = ["user"], still = matchMedia("(prefers-reduced-motion: reduce)");
   const app = {
-    st, ui: { tab: "Request", ev: null, stage: null, look: null }, id: (x) => `${uid}-${x}`, send: (m) => st.send(m), calm: () => still.matches, help,
+    st, ui: { tab: "Request", ev: null, stage: null, look: null }, id: (x) => `${uid}-${x}`, send: (m) => st.send(m, draw), calm: () => still.matches, help,
     author(name) { if (!authors.includes(name)) authors.push(name); const k = authors.indexOf(name); return k && ((k - 1) % 7) + 1; },
     select(i, tab) { app.ui.ev = i; tab ? app.tab(tab) : views[app.ui.tab].draw("select"); },
     tab(t) { app.ui.tab = t; frame(); views[t].draw("show"); },
     /** Shows a past stop without going there (ui.look), or the present one again. Views with `past` follow. */
     lookAt(n) {
-      const here = st.view.over ? st.view.runs : st.view.runs - 1;
-      if (n === null || n < 0 || n >= here) { if (!app.ui.look) return; app.ui.look = null; } else {
-        app.ui.look = { stop: n, at: null, phase: "", events: st.events.length, why: "" };
-        app.send({ type: "look", stop: n });
-      }
+      const leaves = n === null || n < 0 || n >= present();
+      if (leaves && !app.ui.look) return;
+      app.ui.look = leaves ? null : { stop: n, at: null, phase: "", events: st.events.length, why: "" };
+      if (!leaves) app.send({ type: "look", stop: n });
       lookedAt();
       if (views[app.ui.tab].past) views[app.ui.tab].draw("show");
     },
@@ -34,26 +37,40 @@ function render({ model, el: host, signal }) {
     edit(what) { app.tab("Request"); views.Request.edit(what); },
   };
   st.view.agents.forEach((a) => app.author(a.name));
-  const bar = toolbar(app), busy = progress(app, () => bar.disable()), strip = flow(app), look = looking(app), tree = timeline(app), views = Object.fromEntries(Object.entries(TABS).map(([t, make]) => [t, make(app)]));
-  app.views = views;
-  const tabs = h("div.tabs", { role: "tablist", label: "Views" }, Object.keys(TABS).map((t) => button("", { role: "tab", id: app.id("tab-" + t), controls: app.id(t === "Timeline" ? "p-Timeline" : "view"), onclick: () => app.tab(t), onfocus: () => app.ui.tab !== t && app.tab(t) }, t))), settle = roving(tabs, "button");
-  const view = h("div.view", { role: "tabpanel", id: app.id("view") }), note = h("div.note"), wrong = h("div.note.wrong", { role: "alert" }), quiet = h("div.note.quiet", { role: "status" }), printed = h("pre.note", { tabindex: "0", label: "Printed by the last command" }), main = h("div.main", tree.el, h("div.work", tabs, quiet, look.el, note, wrong, printed, view));
+  const bar = toolbar(app), busy = progress(app, () => bar.disable()), strip = flow(app), look = looking(app), tree = timeline(app);
+  const views = (app.views = Object.fromEntries(Object.entries(TABS).map(([t, make]) => [t, make(app)])));
+  const tabOf = (t) => {
+    const attrs = { role: "tab", id: app.id("tab-" + t), controls: app.id(t === "Timeline" ? "p-Timeline" : "view") };
+    return button("", { ...attrs, onclick: () => app.tab(t), onfocus: () => app.ui.tab !== t && app.tab(t) }, t);
+  };
+  const tabs = h("div.tabs", { role: "tablist", label: "Views" }, Object.keys(TABS).map(tabOf)), settle = roving(tabs, "button");
+  const view = h("div.view", { role: "tabpanel", id: app.id("view") }), note = h("div.note"), wrong = h("div.note.wrong", { role: "alert" });
+  const quiet = h("div.note.quiet", { role: "status" }), printed = h("pre.note", { tabindex: "0", label: "Printed by the last command" });
+  const main = h("div.main", tree.el, h("div.work", tabs, quiet, look.el, note, wrong, printed, view));
   const root = app.root = h("div.adk", { role: "region", label: "adknb: " + st.view.title, tabindex: "-1" }, bar.el, busy.el, strip.el, main);
 
   function frame() {
     const t = app.ui.tab, v = st.view;
-    for (const b of tabs.children) { const yes = b.id === app.id("tab-" + t); put(b, { selected: yes }); b.tabIndex = yes ? 0 : -1; if (yes) tabs.scrollLeft = b.offsetLeft - 80; }
+    for (const b of tabs.children) {
+      const yes = b.id === app.id("tab-" + t);
+      put(b, { selected: yes });
+      b.tabIndex = yes ? 0 : -1;
+      if (yes) tabs.scrollLeft = b.offsetLeft - 80;
+    }
     main.dataset.tab = t; put(view, { labelledby: app.id("tab-" + t) });
     const held = view.contains(document.activeElement), el = views[t].el; // whoever worked in the old view goes on in the new one
     if (view.firstChild !== el) { fill(view, el); if (held) (el.querySelector("[role=listbox], [role=grid], .page") || root).focus(); }
     note.hidden = !v.note; text(note, v.note); printed.hidden = !v.printed; text(printed, v.printed);
-    wrong.hidden = !v.problem; if (wrong.dataset.said !== v.problem) { wrong.dataset.said = v.problem; fill(wrong, icon("warn", "bad"), h("span", v.problem)); }
+    wrong.hidden = !v.problem;
+    if (wrong.dataset.said !== v.problem) { wrong.dataset.said = v.problem; fill(wrong, icon("warn", "bad"), h("span", v.problem)); }
     quiet.hidden = !st.silent; text(quiet, st.silent); root.classList.toggle("silent", !!st.silent);
     look.draw(views[t].past);
     alerts(app, tabs);
     settle();
   }
   function lookedAt() { look.draw(views[app.ui.tab].past); tree.looked(); main.classList.toggle("in-past", !!app.ui.look); }
+  /** Where the run stands: behind its last stop, once it is over. */
+  const present = () => (st.view.over ? st.view.runs : st.view.runs - 1);
   let stood = st.view.at.stop;
   const focused = () => { const a = root.getRootNode().activeElement; return root.contains(a) ? a : null; };
   const gone = (e) => !root.contains(e) || e.disabled || !e.getClientRects().length;
@@ -71,19 +88,32 @@ function render({ model, el: host, signal }) {
       stood = st.view.at.stop;
       bar.draw(); busy.draw(); strip.draw(); tree.draw(); frame();
     }
-    if (what === "look" && app.ui.look && m.stop === app.ui.look.stop) { Object.assign(app.ui.look, m, { phase: m.at.phase }); lookedAt(); if (views[app.ui.tab].past) views[app.ui.tab].draw("looked"); }
+    if (what === "look" && app.ui.look && m.stop === app.ui.look.stop) {
+      Object.assign(app.ui.look, m, { phase: m.at.phase });
+      lookedAt();
+      if (views[app.ui.tab].past) views[app.ui.tab].draw("looked");
+    }
     if (what === "busy" || what === "idle") { busy.draw(); bar.disable(); }
     if (what === "silent") { bar.disable(); strip.draw(); tree.draw(); frame(); views[app.ui.tab].draw("show"); }
     if (what === "stops") tree.draw(); else views[app.ui.tab].draw(what, m);
   }
   function help() {
     const old = document.activeElement, x = button(".b", { onclick: () => { sheet.remove(); old.focus(); if (!focused()) root.focus(); } }, "Close");
-    const sheet = h("div.sheet", { role: "dialog", modal: "true", label: "Keys", onkeydown: (e) => { e.stopPropagation(); if (/^(Escape|\?|Tab)$/.test(e.key)) e.preventDefault(); if (/^(Escape|\?)$/.test(e.key)) x.click(); } }, h("h4", "Keys", gap(), x), h("dl.kv", st.book.keys.map(([k, t]) => [h("dt", k.split(" ").map((c) => [h("kbd", c), " "])), h("dd", t)])));
+    const onkeydown = (e) => {
+      e.stopPropagation();
+      if (/^(Escape|\?|Tab)$/.test(e.key)) e.preventDefault(); // there is one thing to focus
+      if (/^(Escape|\?)$/.test(e.key)) x.click();
+    };
+    const row = ([keys, does]) => [h("dt", keys.split(" ").map((c) => [c === "…" ? c : h("kbd", c), " "])), h("dd", does)];
+    const sheet = h("div.sheet", { role: "dialog", modal: "true", label: "Keys", onkeydown }, h("h4", "Keys", gap(), x), h("dl.kv", st.book.keys.map(row)));
     root.append(sheet); x.focus();
   }
-  root.addEventListener("focusout", (e) => e.relatedTarget || setTimeout(() => { const a = root.getRootNode().activeElement; if ((!a || a === document.body) && document.hasFocus() && root.isConnected && gone(e.target)) root.focus({ preventScroll: true }); }));
+  root.addEventListener("focusout", (e) => e.relatedTarget || setTimeout(() => {
+    const a = root.getRootNode().activeElement, nowhere = !a || a === document.body;
+    if (nowhere && document.hasFocus() && root.isConnected && gone(e.target)) root.focus({ preventScroll: true });
+  }));
   root.addEventListener("keydown", (e) => {
-    const field = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName), c = st.book.commands.find((x) => x[2] === e.key), tab = views[app.ui.tab];
+    const field = e.target.matches("input:not([type=range], [type=checkbox]), textarea, select"), c = st.book.commands.find((x) => x[2] === e.key), tab = views[app.ui.tab];
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     e.stopPropagation(); // plain keys are ours: the notebook's (d d deletes a cell) must not hear them; Ctrl+S and the like go on
     if (field && e.key !== "Escape") return;
@@ -91,7 +121,7 @@ function render({ model, el: host, signal }) {
     if (e.key === "Escape" && st.busy) busy.stop();
     else if (e.key === "Escape") { if (app.ui.look && !field) app.lookAt(null); root.focus(); }
     else if (e.key === "Enter" && e.shiftKey && app.ui.look) look.rewind();
-    else if ((e.key === "<" || e.key === ">") && st.view.runs) app.lookAt((app.ui.look ? app.ui.look.stop : st.view.runs - 1) + (e.key === ">" ? 1 : -1));
+    else if (e.key === "<" || e.key === ">") app.lookAt((app.ui.look ? app.ui.look.stop : present()) + (e.key === ">" ? 1 : -1));
     else if (c) { if (!e.repeat && !st.silent && !st.busy) app.send({ type: c[0] }); }
     else if (/^[1-9]$/.test(e.key) && named) named.focus();
     else if (e.key === "t") { if (tabs.firstChild.offsetParent) app.tab("Timeline"); tree.el.querySelector("[role=tree]").focus(); }

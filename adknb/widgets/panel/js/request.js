@@ -12,10 +12,12 @@ function requestView(app) {
   const against = choice("Changes since", AGAINST, more.against, (v) => { more.against = v; page.ask(); });
   const sum = button(".lk.sum", { title: "To the next change (j)", onclick: () => jumpToChange(1) });
   const flash = mut({ role: "status", class: "flash" });
-  const undo = button(".b", { title: "Take the last edit of this stop back (u)", onclick: () => { edit.focus(); app.send({ type: "undo" }); } }, icon("undo"), h("span", "Undo edit"));
+  const takeBack = () => { edit.focus(); app.send({ type: "undo" }); };
+  const undo = button(".b", { title: "Take the last edit of this stop back (u)", onclick: takeBack }, icon("undo"), h("span", "Undo edit"));
   const menu = h("div.pop.menu", { role: "menu", label: "Copy the request", hidden: true }, COPIES.map(([as, label]) =>
     button("", { role: "menuitem", tabindex: "-1", onclick: () => { opened(false); copied(as); } }, label)));
-  const copy = button(".b.copy", { haspopup: "menu", expanded: "false", title: "Copy the request (c)", onclick: () => opened(menu.hidden) }, icon("copy"), h("span", "Copy"));
+  const copy = button(".b.copy", { haspopup: "menu", expanded: "false", title: "Copy the request (c)", onclick: () => opened(menu.hidden) },
+    icon("copy"), h("span", "Copy"));
   const edit = button(".b", { onclick: () => begin() }, icon("edit"), h("span", "Edit"));
   const bar = h("div.ctl.rq", h("div.lb", mut("Changes since"), against), sum, flash, h("div.lb.acts", undo, h("span.anchor", copy, menu), edit));
   menu.addEventListener("keydown", (e) => {
@@ -58,7 +60,8 @@ function requestView(app) {
     edit.disabled = none;
     edit.hidden = st.file;
     copy.disabled = !!st.silent && !st.file;
-    edit.title = past ? "A past stop can be looked at; Rewind here to edit it" : none ? locked || "There is nothing to edit at this stop" : `Edit ${st.view.edits.map(([, label]) => label.toLowerCase()).join(", ")} (e)`;
+    const names = st.view.edits.map(([, label]) => label.toLowerCase()).join(", ");
+    edit.title = past ? "A past stop can be looked at; Rewind here to edit it" : none ? locked || "There is nothing to edit at this stop" : `Edit ${names} (e)`;
     against.querySelector("button").textContent = past ? "stop before" : "last pause";
   }
   return {

@@ -1,7 +1,8 @@
 // ---- what has arrived, and whether anybody answers
 //
-// All views of one model share a store. While a kernel answers, questions go to it and its answers are kept by question;
-// when none does (it was shut down, the notebook was opened again, this is an exported file) they are answered from those.
+// All views of one model share a store; an answer goes to the view that has asked. While a kernel answers, questions go
+// to it and its answers are kept by question; when none does (it was shut down, the notebook was opened again, this is an
+// exported file) they are answered from those.
 
 const named = (names) => (row) => Object.fromEntries(names.split(" ").map((name, i) => [name, row[i]]));
 const toEvent = named("turn time author branch scope role kind text calls answers names tokens");
@@ -12,6 +13,8 @@ const toStep = named("pass rule go why file");
 
 const stores = new WeakMap();
 const SILENCE = 2500, GIVE_UP = 6000, KEPT = 60, LARGE = 400_000; // ms without an answer; answers kept, and how long one may be
+
+const LAST_HEARD = "this is the last that the panel heard of the run.";
 
 /** A question without what changes from one asking to the next. */
 function questionOf(message) {
@@ -31,7 +34,7 @@ function storeOf(model) {
     kept: model.get("kept") || {},
     send,
   };
-  const tell = (what, m) => st.subs.forEach((f) => f(what, m));
+  const tell = (what, m, to) => (to ? to(what, m) : st.subs.forEach((f) => f(what, m)));
 
   // -- stops and rows: whole when a view opens, then what is new
   let have = model.get("base") || 0, asked = false;
@@ -57,30 +60,31 @@ function storeOf(model) {
   }
 
   // -- questions and answers
+  // Messages go to every page that shows the notebook, and there may be two: marks are this page's own.
+  const page = Math.random().toString(36).slice(2, 8);
   let mark = 0, since = 0, timer = 0, everHeard = false;
-  const open = new Map(); // mark of a question -> the question, until it is answered
-  function send(message) {
-    if (st.silent || st.file) return fromKept(message);
-    const re = ++mark;
-    open.set(re, message);
+  const open = new Map(); // mark of a question -> the question and who has asked it
+  /** `from` is the view (its function in `subs`) that the answer is for. */
+  function send(message, from) {
+    if (st.silent || st.file) return fromKept(message, from);
+    const re = `${page}-${++mark}`;
+    open.set(re, { message, from });
     if (open.size > 200) open.delete(open.keys().next().value);
     if (!since) since = Date.now();
     timer ||= setInterval(listen, 500);
     post({ ...message, re });
-    if (!everHeard && st.kept[questionOf(message)]) fromKept(message); // of a saved notebook, until the kernel answers
+    if (!everHeard && st.kept[questionOf(message)]) fromKept(message, from); // of a saved notebook, until the kernel answers
   }
   /** Where the comm is closed some front ends throw: nobody answers then, which is told in its time. */
   function post(message) {
     try { model.send(message); } catch (error) { console.debug("adknb: not sent", error); }
   }
-  function fromKept(message) {
+  function fromKept(message, from) {
     const answer = st.file ? st.file(message) : st.kept[questionOf(message)];
-    setTimeout(() => (answer ? tell(answer.type, { ...answer, ask: message.ask }) : tell("absent", { to: message })));
+    setTimeout(() => (answer ? tell(answer.type, { ...answer, ask: message.ask }, from) : tell("absent", { to: message }, from)));
   }
-  function keep(m) {
-    const question = m.re !== undefined && open.get(m.re);
-    if (!question || m.same || m.type === "problem" || m.type === "text" || m.type === "form") return;
-    open.delete(m.re);
+  function keep(question, m) {
+    if (m.same || /^(problem|text|form|applied)$/.test(m.type)) return;
     const { re, ...answer } = m, key = questionOf(question);
     if (JSON.stringify(answer).length > LARGE) return;
     delete st.kept[key]; // the newest stands last
@@ -105,12 +109,13 @@ function storeOf(model) {
   function whyNobodyAnswers() {
     const manager = model.widget_manager, kernel = manager && manager.kernel;
     if (manager && "kernel" in manager) { // JupyterLab tells
-      if (!kernel || /dead|terminating/.test(kernel.status)) return "There is no kernel any more: this is the last that the panel heard of the run.";
-      if (/restarting|unknown/.test(kernel.status) || kernel.connectionStatus === "disconnected") return "The kernel cannot be reached: this is the last that the panel heard of the run.";
-      if (kernel.status === "busy") return "The kernel is busy with something else: the panel goes on when it answers.";
-      return "This run is gone, its kernel was restarted: this is the last that the panel heard of it. Run the cell again for a new one.";
+      const { status, connectionStatus } = kernel || { status: "dead" };
+      if (/dead|terminating/.test(status)) return "There is no kernel any more: " + LAST_HEARD;
+      if (/restarting|unknown/.test(status) || connectionStatus === "disconnected") return "The kernel cannot be reached: " + LAST_HEARD;
+      if (status === "busy") return "The kernel is busy with something else: the panel goes on when it answers.";
+      return `This run is gone, its kernel was restarted: ${LAST_HEARD} Run the cell again for a new one.`;
     }
-    return "The kernel does not answer: it is busy, or gone. This is the last that the panel heard of the run.";
+    return "The kernel does not answer, it is busy, or gone: " + LAST_HEARD;
   }
   function heard() {
     since = 0;
@@ -132,8 +137,11 @@ function storeOf(model) {
       model.set("base", have); // for a saved notebook
       take[m.type](m);
     }
-    keep(m);
-    tell(m.type, m);
+    if (m.re === undefined || m.re === null) return tell(m.type, m);
+    const question = open.get(m.re);
+    if (!question) return; // another page's
+    keep(question.message, m);
+    tell(m.type, m, question.from);
   });
   model.on("change:view", () => {
     heard();

@@ -45,7 +45,8 @@ function timeline(app) {
       onclick(e) { cur = k; e.target.closest(".bpx") && !heading ? flip(app, r.key) : e.target.closest(".tw") ? fold(i) : pick(i); },
     };
     return h("div.tr.k-" + r.kind, attrs,
-      h("span.bpx", { title: r.key && st.book.breakpoints ? "Breakpoint (.)" : null }, yes ? icon("break", "bp") : here ? icon("play", "arrow") : looked && icon("eye", "arrow")),
+      h("span.bpx", { title: r.key && st.book.breakpoints ? "Breakpoint (.)" : null },
+        yes ? icon("break", "bp") : here ? icon("play", "arrow") : looked && icon("eye", "arrow")),
       r.lanes ? lanes(r) : "", h("span.ind", { style: `width:${r.d * 10}px` }), h("span.tw", kids(i) && icon("open", open.has(i) ? "on" : "")),
       icon(r.kind === "step" ? "level" : r.kind, "k"), h("span.nm", r.name), h("span.nt", r.failed ? icon("warn") : "", r.note),
       h("span.mt", end), h("span.vh", r.lanes ? ` lane ${r.at + 1}` : "", yes && " breakpoint", looked && " looked at"));
@@ -79,7 +80,7 @@ function timeline(app) {
     else return;
     taken(e); list.show(cur); aim();
   });
-  const foldAll = button(".b", { title: "Fold all but what leads to the present stop", onclick: () => { open.clear(); unfold(present()); lay(); cur = vis.indexOf(present()); list.show(cur); } }, "Fold");
+  const foldAll = button(".b", { title: "Fold all but what leads to the present stop", onclick: () => { open.clear(); show(present()); } }, "Fold");
 
   function drawLanes() {
     const names = st.view.lanes || [];

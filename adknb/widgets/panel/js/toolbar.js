@@ -5,7 +5,8 @@ function toolbar(app) {
   const n = h("span.num"), live = h("span.vh", { role: "status" }), crumb = h("ol.crumb", { label: "Where the run stands" });
   const pop = h("div.pop", { hidden: true, role: "group", label: "Breakpoints" });
   const open = (yes) => { pop.hidden = !yes; put(marks, { expanded: yes }); };
-  const marks = button(".cmd", { expanded: "false", title: "Breakpoints", onclick: () => open(pop.hidden) }, icon("break", "bp"), h("span", "Breakpoints"), " ", n);
+  const marks = button(".cmd", { expanded: "false", title: "Breakpoints", onclick: () => open(pop.hidden) },
+    icon("break", "bp"), h("span", "Breakpoints"), " ", n);
   const cmds = commands.map(([id, name, key, what]) =>
     button(".cmd." + id, { title: `${what} (${key})`, keyshortcuts: key, onclick: () => app.send({ type: id }) }, icon(id), h("span", name)));
   const bar = h("div.bar", { role: "toolbar", label: "Stepper" }, cmds, breakpoints && h("span.anchor", marks, pop), crumb,
@@ -62,7 +63,9 @@ function progress(app, over) {
       return;
     }
     const late = asked && Date.now() - asked > 1500;
-    text(says, `${b.what}: ${num(b.stops)} stops, ${b.seconds.toFixed(1)} s, now ${b.at}` + (late ? "; it has not come to a stop yet" : asked ? "; stops at the next one" : ""));
+    const name = (st.book.commands.find((c) => c[0] === b.what) || [])[1] || b.what;
+    const stopping = late ? "; it has not come to a stop yet" : asked ? "; stops at the next one" : "";
+    text(says, `${name}: ${num(b.stops)} stops, ${b.seconds.toFixed(1)} s, now ${b.at}${stopping}`);
     text(halt.lastChild, late ? "Stop now" : "Stop");
     put(halt, { title: late ? "Break off what is running; the run goes back to where this command began" : "Stop at the next stop (Esc)" });
     timer = setTimeout(draw, 3200);

@@ -5,7 +5,7 @@ const toEdge = named("tail head looks label lx ly points way");
 
 /** A graph: lines as SVG, boxes as buttons with one tab stop; arrow keys go to the nearest box on that side. */
 function graph(app, name, pick) {
-  const lines = s("svg.ge"), box = h("div.g", { role: "group", label: name }, lines), el = h("div.gbox", { tabindex: "-1" }, box);
+  const lines = s("svg.ge"), box = h("div.g", { role: "group", label: name }, lines), el = h("div.gbox", { tabindex: "0", role: "group", label: name + ", scrolls" }, box);
   let nodes = [], now = null;
   function head(points, k, step) { // a triangle at an end of a curve, which stops ten points before the box
     const at = (i) => [points[i * 2], points[i * 2 + 1]], [bx, by] = at(k);
