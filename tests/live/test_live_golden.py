@@ -51,7 +51,8 @@ def test_a_section_is_told_as_the_reference_tells_it(name: str, way: str) -> Non
     told = play(GOLDEN[name], way)
     if name == "streamclose":
         eventually(lambda: any(line.startswith("TICKER") for line in told.reader))
-    same(expected(name, *READER), of_the_reader(told))
+    wanted = [line.replace("consumer at 0", "consumer at <ms>") for line in expected(name, *READER)]  # at which is luck
+    same(wanted, of_the_reader(told))
     same(expected(name, "STORED"), [f"STORED {line}" for line in told.stored])
     same(expected(name, "STATE"), [f"STATE {_state(told)}"])
     server = expected(name, "SERVER")[TAIL_OF_ANOTHER.get(name, 0) :]

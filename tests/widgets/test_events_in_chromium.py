@@ -120,6 +120,8 @@ def test_fifty_thousand_rows_are_filtered_sorted_and_scrolled_without_the_kernel
         }"""
     )
     assert page.locator(".v-in .gr").count() < 80
+    cut = "[...document.querySelectorAll('.v-in .c-i')].filter((e) => e.scrollWidth > e.clientWidth).length"
+    assert page.evaluate(cut) == 0
     # a slow machine under load; alone it is a tenth of this
     assert times["filter"] < 400, times
     assert times["sort"] < 1_500, times

@@ -60,6 +60,8 @@ class GeminiLive:
         self._task: asyncio.Task[None] | None = None
         self._session: Any = None
         self._thread: threading.Thread | None = None
+        self._closing = threading.Lock()
+        self._closed = False
 
     def dial(self, client: Client, model: str, config: types.LiveConnectConfig) -> None:
         """Start the thread and wait until the server has acknowledged, or nobody waits any more."""
@@ -76,7 +78,11 @@ class GeminiLive:
                     raise LiveBroken(GONE, "closed while connecting") from None
 
     async def _talk(self, client: Client, model: str, config: types.LiveConnectConfig) -> None:
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        with self._closing:
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self._closed:  # before the thread had begun
+                self._connected.set_exception(LiveBroken(GONE, "closed while connecting"))
+                return
         end: Exception = LiveBroken(GONE, "closed on this side")
         try:
             async with client.aio.live.connect(model=model, config=config) as session:
@@ -138,12 +144,14 @@ class GeminiLive:
 
     def close(self) -> None:
         """Close the socket and end the thread. A server that does not answer the close is left after two seconds."""
+        with self._closing:
+            first, self._closed = not self._closed, True
         thread = self._thread
         for _ in range(2):
             if thread is None or not thread.is_alive() or thread is threading.current_thread():
                 return
-            if self._loop is not None and self._task is not None and not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self._task.cancel)
+            if first and self._loop is not None and self._task is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._task.cancel)  # once: a second would break off the closing
             thread.join(PATIENCE)
 
 

@@ -32,6 +32,7 @@ function eventsView(app) {
     box.classList.toggle("no-tokens", !st.events.some((e) => e.tokens));
     text(n, (view.length < st.events.length ? num(view.length) + " of " : "") + count(st.events.length, "event"));
     put(box, { rowcount: view.length + 1 });
+    box.style.setProperty("--ix", Math.max(44, 20 + 7.5 * String(st.events.length).length) + "px");
     heads.forEach((e, j) => put(e, { sort: names[j] !== k ? "none" : way > 0 ? "ascending" : "descending" }));
   }
   function sortBy(k) { sort = [k, sort[0] === k ? -sort[1] : 1]; lay(); list.paint(); }
