@@ -25,6 +25,7 @@ class Agent:
 
     Raises:
         ValueError: a name is empty or used twice in the tree, or a sub-agent has a parent already.
+        TypeError: the description is not a text, or a sub-agent is not an agent.
     """
 
     kind = "custom"
@@ -41,6 +42,11 @@ class Agent:
             raise ValueError("an agent needs a name")
         if name == "user":
             raise ValueError("no agent can be called 'user': that is the author of the user's own events")
+        if not isinstance(description, str):
+            raise TypeError(f"agent {name!r}: description is a text, not a {type(description).__name__}")
+        for child in sub_agents:
+            if not isinstance(child, Agent):
+                raise TypeError(f"agent {name!r}: sub_agents holds agents, not a {type(child).__name__}")
         self.name = name
         self.description = description
         self.parent: Agent | None = None

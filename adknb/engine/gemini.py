@@ -49,7 +49,7 @@ class Gemini:
 
     What is left out comes from the environment, as the client reads it: GOOGLE_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, …
     `base_url` is short for that field of `http_options`. Options are copied; an HTTP client in them is used as it is,
-    and never closed.
+    and never closed. google-genai before 3.4 cannot read a stream whose texts hold U+2028 or U+0085.
 
     Spec: streaming.md §2
 

@@ -104,6 +104,10 @@ def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Change]:
     gap is an item that was edited.
     """
     head, tail = _shared(before, after)
+    if len(before) == head + tail or len(after) == head + tail:  # nothing to align: the first contents of a request
+        yield from (Change("add", f"{path}/{n}", None, after[n]) for n in range(head, len(after) - tail))
+        yield from (Change("remove", f"{path}/{n}", before[n]) for n in range(head, len(before) - tail))
+        return
     a, b = ([_key(x) for x in side[head : len(side) - tail]] for side in (before, after))
     gaps = [(i + head, j + head, k + head, m + head) for tag, i, j, k, m in _opcodes(a, b) if tag != "equal"]
     free: dict[bytes, deque[int]] = defaultdict(deque)

@@ -22,20 +22,23 @@ class Size(NamedTuple):
 
 
 class Written:
-    """Watches the stops of a run; says at each what the request has gained since the stop before."""
+    """Watches the stops of a run; says at each what its request has gained since the stop before, lane by lane."""
 
     def __init__(self) -> None:
-        self._request: LLMRequest | None = None
-        self._size = Size()
+        self._sizes: dict[tuple[str | None, str | None], tuple[LLMRequest, Size]] = {}
+        """Of the latest request of each agent and lane: agents side by side build theirs in turns."""
 
     def at(self, stop: Stop) -> str:
         """`2 paragraphs`, `1 content`, `3 declarations`; empty for nothing, and at stops before a call."""
         request = stop.holds.get("request")
         if request is None or stop.noop or stop.seam not in WRITERS:
             return ""
-        before = self._size if request is self._request else Size()
-        self._request, self._size = request, size_of(request)
-        return "" if stop.phase is Phase.BEFORE else in_words(before, self._size)
+        where = (stop.agent, stop.lane)
+        known = self._sizes.get(where)
+        before = known[1] if known is not None and known[0] is request else Size()
+        after = size_of(request)
+        self._sizes[where] = (request, after)
+        return "" if stop.phase is Phase.BEFORE else in_words(before, after)
 
 
 def size_of(request: LLMRequest) -> Size:

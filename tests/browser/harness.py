@@ -89,6 +89,8 @@ class Lab:
     url: str
     token: str
     log: Path
+    data: Path
+    """Its data folder; the signatures of trusted notebooks are in it."""
 
 
 @contextmanager
@@ -119,7 +121,7 @@ def jupyterlab(root: Path, dark: bool = False) -> Iterator[Lab]:
     try:
         url = f"http://127.0.0.1:{port}"
         wait_until_it_answers(process, f"{url}/api/status?token={token}", log)
-        yield Lab(url, token, log)
+        yield Lab(url, token, log, home / "data")
     finally:
         stop(process)
         shutil.rmtree(home, ignore_errors=True)

@@ -160,7 +160,7 @@ def test_a_notebook_saved_with_its_widgets_shows_the_last_state_without_a_kernel
     harness.shut_down(page)
 
 
-def test_a_notebook_saved_without_them_shows_the_static_form(
+def test_a_notebook_saved_without_them_holds_the_static_form(
     lab: harness.Lab, folder: Path, screen: harness.Screen
 ) -> None:
     page = screen.page

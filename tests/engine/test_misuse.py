@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adknb import LlmAgent, Plugin, Runner, ScriptedModel
+from adknb import LlmAgent, ParallelAgent, Plugin, Runner, ScriptedModel
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,8 @@ from adknb import LlmAgent, Plugin, Runner, ScriptedModel
         (lambda: LlmAgent("a", before_model=["x"]), "a callback is a function, not 'x'"),
         (lambda: Runner(LlmAgent("a"), plugins=["x"]), "a plugin is a Plugin, not 'x'"),
         (lambda: LlmAgent("a", tools=[5]), "a tool is a Tool, a Toolset or a function, not int"),
+        (lambda: ParallelAgent("a", [LlmAgent("b")]), "agent 'a': description is a text, not a list"),
+        (lambda: ParallelAgent("a", sub_agents=["b"]), "agent 'a': sub_agents holds agents, not a str"),
         (lambda: LlmAgent("a", model=5), "a model has a name and generate_content, or is a function"),
     ],
 )

@@ -3,6 +3,8 @@
 import pytest
 from google.genai import types
 
+import adknb
+from adknb import LlmAgent, ParallelAgent, ScriptedModel
 from adknb.engine.model import LLMRequest
 from adknb.engine.stops import Phase, Seam, Stop
 from adknb.engine.tool import FunctionTool
@@ -64,3 +66,13 @@ def test_a_new_request_starts_from_nothing():
             say(request)
         said = written.at(Stop(Seam.PROCESSOR, "contents", Phase.AFTER, {"request": request}))
         assert said.startswith(f"{n} content")
+
+
+def test_agents_side_by_side_are_told_what_their_own_stages_wrote():
+    agents = [
+        LlmAgent(name, model=ScriptedModel(["done"]), instruction=f"You are {name}.") for name in ("left", "right")
+    ]
+    dbg = adknb.step(ParallelAgent("both", sub_agents=agents), "go").resume()
+    for name in ("left", "right"):
+        wrote = {s.name: s.wrote for s in dbg.stops if s.agent == name and s.seam == "processor" and s.phase == "after"}
+        assert (wrote["instructions"], wrote["compaction"], wrote["contents"]) == ("1 paragraph", "", "1 content")

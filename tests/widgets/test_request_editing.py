@@ -304,3 +304,29 @@ def test_an_edit_begun_at_another_stop_is_refused():
     wire.stepper.next()
     told = wire.answer("problem", type="edit", what="args", fields=[["/city", "x"]], stop=form["stop"])
     assert "moved on" in told["message"]
+
+
+NONSENSE = [
+    {"type": "form", "what": "nonsense"},
+    {"type": "form", "what": 5},
+    {"type": "text", "why": "edit", "what": "args"},
+    {"type": "text", "why": "copy", "as": "xml"},
+    {"type": "check", "what": "request", "fields": 5},
+    {"type": "check", "what": "request", "fields": [["only one"]]},
+    {"type": "edit", "what": "request", "drop": ["x"], "stop": 29},
+    {"type": "edit", "what": "nobody", "text": "{}", "stop": 29},
+    {"type": "page", "name": "Request", "against": "yesterday"},
+    {"type": "page", "name": "Request", "stop": 10_000},
+    {"type": "look"},
+    {"type": "choose", "lane": "nowhere"},
+]
+
+
+@pytest.mark.parametrize("message", NONSENSE, ids=str)
+def test_a_message_that_makes_no_sense_is_told_and_changes_nothing(message):
+    wire = Wire(weather().until(at("model")))
+    before = wire.stepper.request_now, wire.stepper.position
+    wire.send(**message)
+    assert wire.view["problem"]
+    assert len(wire.panel.errors) == 1
+    assert (wire.stepper.request_now, wire.stepper.position) == before

@@ -45,6 +45,13 @@ def test_a_past_stop_is_looked_at_and_left_again_and_the_run_stands_where_it_sto
     assert dbg.position == position
 
 
+def test_the_present_stop_is_in_sight_when_a_panel_opens(show):
+    panel = show(said(*["yes"] * 4).until(at("model", turn=4)))
+    here = panel.page.get_by_role("treeitem", selected=True)
+    box, tree = here.bounding_box(), panel.page.get_by_role("tree").bounding_box()
+    assert tree["y"] <= box["y"] <= tree["y"] + tree["height"] - box["height"]
+
+
 def test_one_goes_through_the_past_with_keys_and_with_the_slider(show):
     panel = show(weather().until(at("model")))
     panel.page.locator(".adk").focus()

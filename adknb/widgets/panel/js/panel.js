@@ -142,7 +142,10 @@ function render({ model, el: host, signal }) {
   watch.observe(document.body, { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name"] });
   let attached = false;
   new ResizeObserver(() => {
-    if (!attached && root.isConnected) { attached = true; bar.draw(); strip.draw(); frame(); } // what has one tab stop can only now choose it
+    if (!attached && root.isConnected) { // what has one tab stop, or scrolls, can only now choose its place
+      attached = true;
+      bar.draw(); strip.draw(); tree.reveal(); frame();
+    }
     theme();
     if (app.ui.tab === "Timeline" && !tabs.firstChild.offsetParent) app.tab("Request");
   }).observe(root);

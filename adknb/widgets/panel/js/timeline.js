@@ -104,6 +104,7 @@ function timeline(app) {
       if (moved) show(at);
       aim();
     },
+    reveal: () => show(present()),
     looked() { const i = lookedRow(); if (i >= 0) show(i); else list.paint(); },
   };
 }
