@@ -7,7 +7,6 @@ that nobody has touched since it was assembled has not even changed hands: telli
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from google.genai import types
@@ -104,24 +103,36 @@ class Dumps:
         rest["model"] = str(live.model)
         return AsItWas(rest, self._contents(live.contents if isinstance(live.contents, list) else []))
 
+    def touched(self, live: list[Any]) -> list[int]:
+        """The positions of the contents that somebody has touched, or put there, and may touch again."""
+        if self._is_known(live):
+            return self._open if how_many_kept() == self._kept else _touchable(live)
+        return _touchable(live)
+
+    def _is_known(self, live: list[Any]) -> bool:
+        """Whether these are the latest request's contents; how lists are compared, the same object costs nothing."""
+        return len(live) == len(self._live) and live == self._live
+
     def _contents(self, live: list[Any]) -> list[Said]:
+        same = self._is_known(live)  # comparing keeps the promise of a content whose place an equal one has taken
         kept = how_many_kept()
-        if len(live) == len(self._live) and all(map(operator.is_, live, self._live)):
+        if same and kept == self._kept:
             now, known, open_ = self._said, self._known, self._open
-            if kept != self._kept:
-                open_ = [at for at, content in enumerate(live) if type(content) is not PromisedContent]
+        elif same:
+            now, known, open_ = self._said, self._known, _touchable(live)
         else:
             before = dict(zip(map(id, self._live), self._said, strict=True))
             now, known = [before.get(id(content), NOTHING) for content in live], {}
-            open_ = [at for at, content in enumerate(live) if type(content) is not PromisedContent]
+            open_ = _touchable(live)
             now = [self._write(live[at], known) if said is NOTHING else said for at, said in enumerate(now)]
         fresh = [(at, said) for at in open_ if (said := self._write(live[at], known)) is not now[at]]
         if fresh:
             now = now.copy()
             for at, said in fresh:
                 now[at] = said
-        self._live, self._said, self._known = live.copy(), now, known or self._known
-        self._open, self._kept = open_, kept
+        if not same or kept != self._kept:
+            self._live = live.copy()
+        self._said, self._known, self._open, self._kept = now, known or self._known, open_, kept
         return now
 
     def _write(self, content: Any, known: dict[tuple[Any, ...], Said]) -> Said:
@@ -142,6 +153,10 @@ class Dumps:
 
 
 NOTHING = Said(None, None)
+
+
+def _touchable(live: list[Any]) -> list[int]:
+    return [at for at, content in enumerate(live) if type(content) is not PromisedContent]
 
 
 def _packed(content: types.Content) -> tuple[Any, tuple[Packed | None, ...] | None]:

@@ -10,13 +10,13 @@ from typing import Any
 
 from google.genai import types
 
-from adknb.engine.copies.promises import PromisedContent
 from adknb.engine.errors import BadData
 from adknb.engine.model import LLMRequest
 from adknb.engine.stops import Stop
+from adknb.stepper.dumps import Dumps
 
 
-def must_be_sound(stop: Stop, request: LLMRequest | None) -> None:
+def must_be_sound(stop: Stop, request: LLMRequest | None, dumps: Dumps) -> None:
     """Check the live objects of a stop.
 
     Raises:
@@ -27,9 +27,9 @@ def must_be_sound(stop: Stop, request: LLMRequest | None) -> None:
         _is(request.model, str, "request.model")
         _is(request.config, types.GenerateContentConfig, "request.config")
         _is(request.tools, dict, "request.tools")
-        for i, content in enumerate(_is(request.contents, list, "request.contents")):
-            if type(content) is not PromisedContent:  # one that nobody has touched is as it was made
-                _content(content, f"request.contents[{i}]")
+        contents = _is(request.contents, list, "request.contents")
+        for i in dumps.touched(contents):  # one that nobody has touched is as it was made
+            _content(contents[i], f"request.contents[{i}]")
     if "args" in stop.holds:
         _is(stop.holds["args"], dict, "args")
     for name in ("event", "response"):

@@ -341,7 +341,7 @@ class Stepper(Looking):
         with self.lock:
             self._must_be_open()
             if self.here is not None:
-                must_be_sound(self.here, self._run.request)
+                must_be_sound(self.here, self._run.request, self._run.dumps)
             other = Stepper(run=self._run.again())
             other.breakpoints = list(self.breakpoints)
             other._before = self._before
@@ -447,7 +447,7 @@ class Stepper(Looking):
         with self.lock:
             if self.here is None:
                 return self._over()
-            must_be_sound(self.here, self._run.request)
+            must_be_sound(self.here, self._run.request, self._run.dumps)
             with self._interruptible():
                 self._run.advance()
                 self._before, self.notice, self.problem = self._run.left, "", ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,9 +10,22 @@ from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adknb.engine.copies.packed import pack
+from adknb.engine.copies.promises import promise
 from adknb.engine.model import LLMRequest
 from adknb.stepper.dumps import Dumps
 from adknb.stepper.edits import request_json
+
+
+def promised() -> LLMRequest:
+    """The same, of contents that nobody has looked at."""
+    live = request()
+    live.contents = [promise(c.role, [pack(part) for part in c.parts or ()]) for c in live.contents]
+    return live
+
+
+def equal_in_its_place(live: LLMRequest) -> None:
+    live.contents[0] = live.contents[0].model_copy(deep=True)
 
 
 def request() -> LLMRequest:
@@ -45,28 +59,42 @@ CHANGES: dict[str, Any] = {
     "a content less": lambda r: r.contents.pop(0),
     "the order": lambda r: r.contents.reverse(),
     "another content in its place": lambda r: r.contents.__setitem__(0, types.Content(role="user", parts=[])),
+    "an equal content in its place": equal_in_its_place,
     "a file beside a text": lambda r: setattr(r.contents[0].parts[0], "file_data", types.FileData(file_uri="u")),
     "the config": lambda r: setattr(r.config, "temperature", 0.5),
 }
 
 
+@pytest.mark.parametrize("make", [request, promised])
 @pytest.mark.parametrize("change", list(CHANGES))
-def test_a_change_is_seen(change: str) -> None:
-    live, dumps = request(), Dumps()
+def test_a_change_is_seen(change: str, make: Callable[[], LLMRequest]) -> None:
+    live, dumps = make(), Dumps()
     before = dumps.request(live)
     CHANGES[change](live)
     after = dumps.request(live)
     assert after.json == request_json(live)
-    assert (after == before) is (change == "nothing")
+    assert (after == before) is (change in ("nothing", "an equal content in its place"))
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.sampled_from(list(CHANGES)), max_size=8))
-def test_any_series_of_changes_is_seen(changes: list[str]) -> None:
-    live, dumps = request(), Dumps()
+@given(st.sampled_from([request, promised]), st.lists(st.sampled_from(list(CHANGES)), max_size=8))
+def test_any_series_of_changes_is_seen(make: Callable[[], LLMRequest], changes: list[str]) -> None:
+    live, dumps = make(), Dumps()
+    dumps.request(live)
     for change in changes:
         try:
             CHANGES[change](live)
         except (AttributeError, IndexError, TypeError, KeyError):
             continue  # an earlier change took its place away
+        dumps.touched(live.contents)
         assert dumps.request(live).json == request_json(live)
+
+
+@pytest.mark.parametrize("make", [request, promised])
+def test_what_a_reader_may_have_touched_is_told(make: Callable[[], LLMRequest]) -> None:
+    live, dumps = make(), Dumps()
+    dumps.request(live)
+    live.contents[1].role = "user"
+    assert 1 in dumps.touched(live.contents)
+    live.contents[2] = "no content"  # type: ignore[call-overload]
+    assert 2 in dumps.touched(live.contents)
