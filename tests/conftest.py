@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 GOLDEN_SCORE = pytest.StashKey[dict[str, tuple[int, int]]]()
@@ -12,6 +14,19 @@ GOLDEN_SCORE = pytest.StashKey[dict[str, tuple[int, int]]]()
 def golden_score(request: pytest.FixtureRequest) -> dict[str, tuple[int, int]]:
     """Where test_against_go leaves the score, for the summary."""
     return request.config.stash.setdefault(GOLDEN_SCORE, {})
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With several workers (pytest-xdist): the one that measured the score hands it on."""
+    if GOLDEN_SCORE in session.config.stash and hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["golden score"] = session.config.stash[GOLDEN_SCORE]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """… to the process that prints the summary."""
+    if score := getattr(node, "workeroutput", {}).get("golden score"):
+        node.config.stash.setdefault(GOLDEN_SCORE, {}).update(score)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

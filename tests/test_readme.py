@@ -42,7 +42,10 @@ def test_going_back_does_what_it_says(tmp_path: Path, monkeypatch: Any) -> None:
 
 def test_each_of_the_two_commands_is_one_line_that_sets_up_and_runs() -> None:
     commands = [block for block in blocks("sh") if "venv" in block]
-    assert [command.split(" && ")[-1] for command in commands] == [".venv/bin/adknb lab\n", ".venv/bin/pytest\n"]
+    assert [command.split(" && ")[-1] for command in commands] == [
+        ".venv/bin/adknb lab\n",
+        ".venv/bin/pytest -n 2 --dist loadfile\n",
+    ]
     assert all(command.startswith("python3 -m venv .venv && .venv/bin/pip install ") for command in commands)
     assert all(command.count("\n") == 1 for command in commands)
 

@@ -289,8 +289,7 @@ def test_a_broken_invariant_is_counted_beside_the_tabs_name(show_tab):
 # ---- all of them
 
 
-@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
-@pytest.mark.parametrize("width", [1600, 820, 360])
+@pytest.mark.parametrize("theme, width", [("light", 1600), ("dark", 820), ("contrast", 360)])  # each once: 10 s a page
 def test_axe_finds_nothing_serious_and_nothing_is_cut_off(show_tab, theme, width):
     from axe_playwright_python.sync_playwright import Axe
 

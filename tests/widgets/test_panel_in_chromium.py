@@ -180,8 +180,7 @@ def test_the_fate_of_an_event_is_told_on_the_way_through_the_list(show):
     assert "The current turn starts later" in panel.page.locator(".why").inner_text()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
-@pytest.mark.parametrize("width", [1280, 820, 360])
+@pytest.mark.parametrize("theme, width", [("light", 1280), ("dark", 820), ("contrast", 360)])  # each once: 10 s a page
 def test_axe_finds_nothing_serious_and_nothing_is_cut_off(show, theme, width):
     from axe_playwright_python.sync_playwright import Axe
 
