@@ -41,7 +41,6 @@ from adknb.stepper.plays import Play
 from adknb.stepper.record import OpenCalls, StopRecord, error_of, event_position
 from adknb.stepper.stages import Stages
 from adknb.stepper.tape import Tape, TapeEnded
-from adknb.stepper.wrote import Written
 
 
 class Busy(AdknbError):
@@ -90,7 +89,6 @@ class Run:
         self.dumps = Dumps()
         self.memory = Memory()
         """What an earlier run performed behind the stop this one was brought to."""
-        self._written = Written()
         self.stages = Stages(self.dumps)
         """The request of the present step after every stage."""
         self.merges: list[list[MergedCall]] = []
@@ -394,7 +392,7 @@ class Run:
         self.flow = stop.holds.get("flow") or self.flow
         self._session = getattr(stop.holds.get("ctx"), "session", None) or self._session
         self.here = stop
-        self.stages.at(stop)
+        wrote = self.stages.at(stop)
         if stop.seam is Seam.MERGE and stop.phase is Phase.AFTER and len(stop.holds["events"]) > 1:
             self.merges.append(merged_calls(stop.holds["events"]))
         stop.number, stop.turn = len(self.stops), self.turn
@@ -416,6 +414,6 @@ class Run:
                 noop=stop.noop,
                 event=event_position(stop),
                 error=error_of(stop),
-                wrote=self._written.at(stop),
+                wrote=wrote,
             )
         )

@@ -15,7 +15,7 @@ from adknb.engine.model import LLMRequest
 from adknb.engine.stops import Phase, Stop
 from adknb.stepper.dumps import AsItWas, Dumps
 from adknb.stepper.patches import Patch
-from adknb.stepper.wrote import WRITERS
+from adknb.stepper.wrote import WRITERS, in_words, paragraphs_of
 
 START = "start"
 """The stage before the first: the request holds the model's name."""
@@ -55,11 +55,11 @@ class Stages:
         self._dumps = dumps
         self._steps: dict[tuple[str | None, str | None], tuple[LLMRequest, list[Stage]]] = {}
 
-    def at(self, stop: Stop) -> None:
-        """Take note of a stop."""
+    def at(self, stop: Stop) -> str:
+        """Take note of a stop. Returns what a stage that ends here wrote (wrote.py), or an empty text."""
         request = stop.holds.get("request")
         if request is None or stop.seam not in WRITERS:
-            return
+            return ""
         where = (stop.agent, stop.lane)
         if where not in self._steps or self._steps[where][0] is not request:
             self._steps[where] = (request, [])
@@ -67,10 +67,11 @@ class Stages:
         if not stages:
             fresh = request if stop.phase is Phase.BEFORE else LLMRequest(model=request.model)
             stages.append(Stage(START, (), self._dumps.request(fresh)))
-        if stop.phase is Phase.AFTER:
-            stages.append(
-                Stage(stop.name, (), stages[-1].left) if stop.noop else self._next(stop.name, stages, request)
-            )
+        if stop.phase is Phase.BEFORE:
+            return ""
+        before = stages[-1].left
+        stages.append(Stage(stop.name, (), before) if stop.noop else self._next(stop.name, stages, request))
+        return in_words(before, stages[-1].left)
 
     def edited(self, request: LLMRequest | None, edits: Patch) -> None:
         """A reader leaves a stop; if the request was edited there, that is a stage of its own."""
@@ -98,7 +99,7 @@ def paragraphs(stages: Iterable[Stage]) -> list[Paragraph]:
     """
     written: list[Paragraph] = []
     for stage in stages:
-        texts = _texts(stage.left.rest["config"].get("systemInstruction"))
+        texts = paragraphs_of(stage.left)
         before = [p.text for p in written]
         if texts == before:
             continue
@@ -108,12 +109,3 @@ def paragraphs(stages: Iterable[Stage]) -> list[Paragraph]:
             after += written[i:k] if what == "equal" else [Paragraph(t, stage.name) for t in texts[to:upto]]
         written = after
     return written
-
-
-def _texts(instruction: Any) -> list[str]:
-    """The paragraphs of a system instruction in any of its JSON forms; those of white space only left out."""
-    if isinstance(instruction, dict):
-        instruction = instruction.get("parts", [instruction])
-    given = instruction if isinstance(instruction, list) else [instruction]
-    parts = [text if isinstance(text, str) else (text or {}).get("text") or "" for text in given]
-    return [text.strip() for part in parts for text in part.split("\n\n") if text.strip()]

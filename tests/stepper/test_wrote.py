@@ -8,7 +8,8 @@ from adknb import LlmAgent, ParallelAgent, ScriptedModel
 from adknb.engine.model import LLMRequest
 from adknb.engine.stops import Phase, Seam, Stop
 from adknb.engine.tool import FunctionTool
-from adknb.stepper.wrote import Written
+from adknb.stepper.dumps import Dumps
+from adknb.stepper.stages import Stages
 
 
 def get_weather(city: str) -> dict:
@@ -35,36 +36,37 @@ STAGES = [
 
 @pytest.mark.parametrize("work, said", [s[1:] for s in STAGES], ids=[s[0] for s in STAGES])
 def test_a_stage_is_told_by_what_the_request_gained(work, said):
-    request, written = LLMRequest(model="m"), Written()
-    assert written.at(Stop(Seam.PROCESSOR, "p", Phase.BEFORE, {"request": request})) == ""
+    request, stages = LLMRequest(model="m"), Stages(Dumps())
+    assert stages.at(Stop(Seam.PROCESSOR, "p", Phase.BEFORE, {"request": request})) == ""
     work(request)
-    assert written.at(Stop(Seam.PROCESSOR, "p", Phase.AFTER, {"request": request})) == said
+    assert stages.at(Stop(Seam.PROCESSOR, "p", Phase.AFTER, {"request": request})) == said
 
 
 def test_what_a_reader_edits_between_two_stages_is_nobody_elses():
-    request, written = LLMRequest(model="m"), Written()
-    written.at(Stop(Seam.PROCESSOR, "a", Phase.AFTER, {"request": request}))
+    request, stages = LLMRequest(model="m"), Stages(Dumps())
+    stages.at(Stop(Seam.PROCESSOR, "a", Phase.AFTER, {"request": request}))
     say(request)
-    written.at(Stop(Seam.PROCESSOR, "b", Phase.BEFORE, {"request": request}))
-    assert written.at(Stop(Seam.PROCESSOR, "b", Phase.AFTER, {"request": request})) == ""
+    stages.edited(request, [{"op": "add", "path": "/request/contents/0", "value": {}}])
+    stages.at(Stop(Seam.PROCESSOR, "b", Phase.BEFORE, {"request": request}))
+    assert stages.at(Stop(Seam.PROCESSOR, "b", Phase.AFTER, {"request": request})) == ""
 
 
 def test_a_callback_that_drops_contents_is_seen():
-    request, written = LLMRequest(model="m"), Written()
+    request, stages = LLMRequest(model="m"), Stages(Dumps())
     say(request)
-    written.at(Stop(Seam.BEFORE_MODEL, "trim", Phase.BEFORE, {"request": request}))
+    stages.at(Stop(Seam.BEFORE_MODEL, "trim", Phase.BEFORE, {"request": request}))
     request.contents.clear()
-    assert written.at(Stop(Seam.BEFORE_MODEL, "trim", Phase.AFTER, {"request": request})) == "−1 content"
+    assert stages.at(Stop(Seam.BEFORE_MODEL, "trim", Phase.AFTER, {"request": request})) == "−1 content"
 
 
 def test_a_new_request_starts_from_nothing():
-    written = Written()
+    stages = Stages(Dumps())
     for n in (2, 1):
         request = LLMRequest(model="m")
-        written.at(Stop(Seam.PROCESSOR, "contents", Phase.BEFORE, {"request": request}))
+        stages.at(Stop(Seam.PROCESSOR, "contents", Phase.BEFORE, {"request": request}))
         for _ in range(n):
             say(request)
-        said = written.at(Stop(Seam.PROCESSOR, "contents", Phase.AFTER, {"request": request}))
+        said = stages.at(Stop(Seam.PROCESSOR, "contents", Phase.AFTER, {"request": request}))
         assert said.startswith(f"{n} content")
 
 
