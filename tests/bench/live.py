@@ -105,6 +105,6 @@ def rows(seconds: int = 10) -> list[list[Any]]:
 
 
 if __name__ == "__main__":
-    from tests.bench.bench import show
+    from tests.bench.measure import show
 
     show(f"{PER_SECOND} messages a second", HEAD, rows(*map(int, sys.argv[1:])))

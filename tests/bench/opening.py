@@ -1,7 +1,7 @@
 """How long a session of 50,000 events (100 MB) takes to open, and how much memory; and its last request.
 
-    .venv/bin/python tests/bench/opening.py            # 50,000 events of 2,000 bytes
-    .venv/bin/python tests/bench/opening.py 5000 600   # other sizes: events, bytes an event
+    .venv/bin/python -m tests.bench.opening            # 50,000 events of 2,000 bytes
+    .venv/bin/python -m tests.bench.opening 5000 600   # other sizes: events, bytes an event
 
 Everything is measured in a process of its own, so that the memory is that of opening and nothing else.
 """

@@ -77,11 +77,11 @@ class Wire:
 
 
 def run() -> Any:
-    """A turn with a tool call, at its first stop, in a session of 5,000 events (bench.history)."""
+    """A turn with a tool call, at its first stop, in a session of 5,000 events (histories.history)."""
     import adknb
     from adknb import LlmAgent, Runner, ScriptedModel
     from adknb.engine.platform import counted, in_order
-    from tests.bench.bench import history
+    from tests.bench.histories import history
 
     def look(place: str) -> Json:
         """Looks."""
@@ -173,7 +173,7 @@ def main() -> None:
     """Print the table."""
     import sys
 
-    from tests.bench.bench import show
+    from tests.bench.measure import show
 
     show("the panel at the comm, CPU time", *rows(sys.argv[1:] or None))
 
