@@ -11,6 +11,7 @@ import math
 import os
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -208,18 +209,18 @@ def _second(text: str, key: str) -> int:
 
 
 def _check_depth(value: Any) -> None:
-    """Walk the document level by level, without recursion."""
+    """Walk the document level by level, without recursion; what is empty leads nowhere."""
     level = [value]
-    for _ in range(DEPTH + 1):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
-            if isinstance(child, (dict, list))
-        ]
+    for _ in range(DEPTH):
+        level = [child for node in level for child in _inside(node) if child and isinstance(child, (dict, list))]
         if not level:
             return
-    raise TooDeep(_deepest(value))
+    if any(isinstance(child, (dict, list)) for node in level for child in _inside(node)):
+        raise TooDeep(_deepest(value))
+
+
+def _inside(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def _deepest(value: Any) -> str:

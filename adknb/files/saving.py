@@ -17,7 +17,8 @@ from adknb.engine.event_json import snake
 from adknb.files.kinds import sessions_in
 from adknb.files.reading import SessionFiles
 from adknb.files.session_file import SessionFile
-from adknb.files.writing import as_text, session_document, write_whole
+from adknb.files.writing import as_text, session_document
+from adknb.whole_file import write_whole
 
 if TYPE_CHECKING:
     from adknb.files.recording import Recording

@@ -23,12 +23,13 @@ from typing import Any
 from adknb.engine.errors import BadData
 from adknb.engine.stops import Seam
 from adknb.scenarios import Built
-from adknb.stepper.journal_file import CannotSave, Json, document_of, expect, fields, read_file, text_of, write_file
+from adknb.stepper.journal_file import CannotSave, Json, document_of, expect, fields, read_file, text_of
 from adknb.stepper.record import StopRecord
 from adknb.stepper.redact import Pattern
 from adknb.stepper.replays import AgentNeeded, agent_of, path_of, replay
 from adknb.stepper.stepper import Stepper
 from adknb.stepper.telling import agreeing, event_lines, request_lines, state_lines
+from adknb.whole_file import write_whole
 
 INLINE = 40
 """What has more lines stays in the recording; the test compares with it there."""
@@ -126,7 +127,7 @@ def save(dbg: Stepper, path: Where, redact: Iterable[Pattern] = (), agent: str =
     with dbg.lock:
         run = dbg._run
         where = "" if isinstance(run.play, Built) else agent or path_of(run.play)
-        write_file(path, text_of(document_of(run, where, redact)))
+        write_whole(path, text_of(document_of(run, where, redact)))
         dbg.notice = f"saved to {Path(path).name}"
     return dbg
 
@@ -167,9 +168,12 @@ def _targets(path: Where, suffix: str, what: str) -> tuple[Path, Path]:
 
 
 def _write_both(target: Path, text: str, beside: Path, document: Json) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_file(beside, text_of(document))
-    write_file(target, text)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadData(str(target.parent), f"cannot be made: {error.strerror}") from None
+    write_whole(beside, text_of(document))
+    write_whole(target, text)
 
 
 def _recording(dbg: Stepper, agent: str, redact: Iterable[Pattern]) -> Json:

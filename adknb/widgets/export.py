@@ -21,9 +21,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from adknb.files.writing import write_whole
 from adknb.stepper.patches import plain
 from adknb.stepper.redact import SHORTEST, Pattern, is_secret_name, patterns_of, redacted
+from adknb.whole_file import write_whole
 from adknb.widgets import static, text
 from adknb.widgets.brief import as_json
 from adknb.widgets.copies import WAYS
@@ -146,9 +146,6 @@ class Paper(Desk):
         super().__init__(stepper)
         self._kept.patient = True
         self.heard: list[Json] = []
-        panel = getattr(stepper, "_panel", None)
-        if panel is not None:
-            self._past = panel._past  # it has seen more
         self.book: Json = {**self.start(), "commands": [], "breakpoints": False, "rewind": False}
         self.book["keys"] = [pair for pair in self.book["keys"] if pair[0] not in KEYS_OF_A_RUN]
         self.view: Json = {**self.look(), "note": "", "printed": "", "edits": [], "marks": [], "lanes": []}
