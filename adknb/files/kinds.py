@@ -10,6 +10,7 @@ from adknb.files.conformance import is_recordings, is_spec, recordings_session, 
 from adknb.files.evalsets import eval_sessions, is_eval
 from adknb.files.session_file import (
     EVENT_FIELDS,
+    MANY,
     SessionFile,
     has_events,
     no_session,
@@ -36,7 +37,7 @@ def sessions_in(value: Any, name: str) -> list[SessionFile]:
     if is_spec(value):
         return [spec_session(value, name)]
     several = value if isinstance(value, list) else value.get("sessions") if isinstance(value, dict) else None
-    if isinstance(several, list) and not has_events(value) and any(holds_session(item) for item in several):
+    if isinstance(several, list) and not has_events(value) and any(map(holds_session, several[:MANY])):
         where = f"{name}: " + ("" if isinstance(value, list) else "sessions")
         return [_session(expect(item, dict, f"{where}[{i}]"), name, f"{where}[{i}].") for i, item in enumerate(several)]
     if isinstance(value, list):

@@ -110,6 +110,21 @@ class Rebuilt:
         """The request as it was really sent, as JSON; None if the file does not have it."""
         return self._material.sent.get(self.event) if self.answered else None
 
+    @property
+    def assembly(self) -> Assembly | None:
+        """How the contents were put together, as the engine tells it; None where there is a problem."""
+        return self._made.assembly
+
+    @property
+    def seed(self) -> Seed | None:
+        """The text that only a delegate sees, and where it stands; None if the agent is no delegate."""
+        return self._seed
+
+    def stored(self) -> list[Event]:
+        """`events`, with an empty event in the place of each that was never stored (a chunk of a stream)."""
+        chunks = self._chunks
+        return [Event() if i in chunks else event for i, event in enumerate(self.events)]
+
     @cached_property
     def fates(self) -> list[Fate]:
         """What became of each of `events`, in order."""
@@ -202,9 +217,7 @@ class Rebuilt:
 
     def _assembled(self, seed: Seed | None) -> _Made:
         """What the engine makes of the earlier events. Raises FlowError where it refuses."""
-        earlier: Sequence[Event] = self.events
-        if self._chunks:  # places stay what they are
-            earlier = [Event() if i in self._chunks else event for i, event in enumerate(earlier)]
+        earlier = self.stored()
         private = [Event(author="user", content=seed.content)] if seed is not None else []
         after = seed.position if seed is not None else 0
         definition = self._material.definition

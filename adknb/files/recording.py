@@ -258,7 +258,7 @@ class Recording:
             BadData: it cannot be written.
         """
         from adknb.files.page import page
-        from adknb.files.writing import write_whole
+        from adknb.whole_file import write_whole
 
         write_whole(path, page(self))
 
@@ -276,10 +276,10 @@ class Recording:
         save(self, path, as_session)
 
     def panel(self) -> Any:
-        """The panel over the session's replay.
+        """The panel over the recorded session: every event, and the request before the one that is chosen.
 
         Raises:
-            BadData: the session cannot be played again.
+            AdknbError: anywidget is not installed.
         """
         from adknb.files.showing import panel_of
 

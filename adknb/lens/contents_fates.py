@@ -114,6 +114,9 @@ TAGS = {
 """Why an event is left out, in two or three words, by the deciding rule."""
 
 GO_FILE = "internal/llminternal/contents_processor.go"
+OF_FIXES = "fix"
+"""The rule of what adknb.fixes changed: that has no home in Go."""
+
 GO_FILES = {
     "EventBelongsToBranch": "internal/utils/utils.go",
     "Apply": "internal/compactioninternal/apply.go",
@@ -203,10 +206,13 @@ def tag_of(fate: Any) -> str:
 
 
 def step_of(stage: str, rule: str, why: str) -> Step:
-    """A Reason with its pass and its home in Go."""
+    """A Reason with its pass and its home in Go; what a fix did has its home in adknb.fixes."""
     k = PASS_OF_STAGE.get(stage, len(PASSES))
+    why = why[:1].upper() + why[1:] + ("" if why.endswith(".") else ".")
+    if rule == OF_FIXES:
+        return Step(k, rule, "adknb.fixes", "adknb/fixes", why)
     go = GO_OF_RULE.get(rule) or PASSES[k - 1][4]
-    return Step(k, rule, go, GO_FILES.get(go, GO_FILE), why[:1].upper() + why[1:] + ("" if why.endswith(".") else "."))
+    return Step(k, rule, go, GO_FILES.get(go, GO_FILE), why)
 
 
 def touched_by(fates: Any) -> list[set[int]]:

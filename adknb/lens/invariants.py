@@ -47,12 +47,18 @@ class _Read(NamedTuple):
     promised: bool
 
 
+TEXT = _Read([], [], True)
+"""What most contents of a long history are to the checks."""
+
+
 def _read(content: types.Content) -> _Read:
     packed = packed_of(content)
     if packed is None:
         calls, responses = function_calls_of(content), function_responses_of(content)
         return _Read([c.id for c in calls], [r.id for r in responses], False)
     pairs = [part for part in packed[1] if type(part) is tuple]
+    if not pairs:
+        return TEXT
     return _Read([p[1] for p in pairs if p[0] == CALL], [p[1] for p in pairs if p[0] == RESPONSE], True)
 
 
@@ -61,6 +67,8 @@ def _pairs_adjacent(contents: Sequence[types.Content], read: Sequence[_Read], ev
     answered = {r for content in read for r in content.responses if r}
     far = []
     for i, content in enumerate(read):
+        if not content.calls:
+            continue
         wanted = {c for c in content.calls if c in answered}
         if wanted and wanted - set(read[i + 1].responses if i + 1 < len(read) else ()):
             far.append(i)
@@ -73,6 +81,8 @@ def _no_orphan(contents: Sequence[types.Content], read: Sequence[_Read], events:
     called: set[str | None] = set()
     orphans = []
     for i, content in enumerate(read):
+        if content is TEXT:
+            continue
         if any(r and r not in called for r in content.responses):
             orphans.append(i)
         called.update(content.calls)
@@ -87,14 +97,16 @@ def _last_is_user(contents: Sequence[types.Content], read: Sequence[_Read], even
 
 def _ids_stripped(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """Generated call ids are ADK's own affair."""
-    ids = [[*content.calls, *content.responses] for content in read]
-    kept = [i for i, of_content in enumerate(ids) if any((x or "").startswith(CLIENT_ID) for x in of_content)]
+    ids = [(i, [*content.calls, *content.responses]) for i, content in enumerate(read) if content is not TEXT]
+    kept = [i for i, of_content in ids if any((x or "").startswith(CLIENT_ID) for x in of_content)]
     return _told("ids stripped", kept, "a generated call id is still there")
 
 
 def _no_alias(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """Editing the request must not change the session."""
     touched = [(i, c) for i, c in enumerate(contents) if not read[i].promised]  # the parts of others are not made yet
+    if not touched:
+        return _told("no alias with the session", [], "")
     stored = {id(part) for e in events for part in parts_of(e.content)} | {id(e.content) for e in events}
     shared = [i for i, c in touched if id(c) in stored or any(id(p) in stored for p in parts_of(c))]
     return _told("no alias with the session", shared, "a content is the session's own object, not a copy")

@@ -118,7 +118,12 @@ def cell(told: Meeting) -> Json:
 
 
 def viewers_at(stepper: Any, now: Viewer | None) -> list[Viewer]:
-    """The LLM agents of the tree as viewers of the run's session; the one that runs as it runs."""
+    """The LLM agents of the tree as viewers of the run's session; the one that runs as it runs.
+
+    A recording has no tree: its own `viewers` are the agents that speak in it.
+    """
+    if hasattr(stepper, "viewers"):
+        return list(stepper.viewers(now))
     runner = stepper.play.runner
     return viewers_of(stepper.events, runner.agent, runner.compaction is not None, now)
 

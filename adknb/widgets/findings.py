@@ -45,7 +45,8 @@ def findings_of(stepper: Any, viewer: Any = None) -> list[Any]:
         compaction=runner.compaction is not None,
         viewer=viewer,
     )
-    return [f for f in examine(session) if not _is_under_way(f, stepper)]
+    of_the_line = stepper.live_findings() if hasattr(stepper, "live_findings") else []
+    return [*of_the_line, *(f for f in examine(session) if not _is_under_way(f, stepper))]
 
 
 def _is_under_way(finding: Any, stepper: Any) -> bool:
@@ -72,7 +73,7 @@ def alerts(stepper: Any) -> int:
 
 def findings_page(stepper: Any, found: list[Any] | None) -> list[list[Block]]:
     """The page of a run at its present stop. `found`: the doctor's findings, None if it has not been asked yet."""
-    return [[*_invariants(stepper.invariants, stepper.assembly), *_doctor(found, len(stepper.events))]]
+    return [[*invariant_blocks(stepper.invariants, stepper.assembly), *doctor_blocks(found, len(stepper.events))]]
 
 
 def text(stepper: Any, viewer: Any = None) -> str:
@@ -104,9 +105,10 @@ def grouped(found: list[Any]) -> list[list[Any]]:
     return [group for same in by_kind.values() for group in ([same] if len(same) > FEW else [[f] for f in same])]
 
 
-def _invariants(held: list[Invariant], assembly: Any) -> list[Block]:
+def invariant_blocks(held: list[Invariant], assembly: Any, title: str = "Must hold at every pause") -> list[Block]:
+    """What must hold of the contents at hand, one row each."""
     if not held:
-        return [["h", "Must hold at every pause"], ["p", ["mut", "No contents have been built at this stop."]]]
+        return [["h", title], ["p", ["mut", "No contents have been built at this stop."]]]
     rows = []
     for one in held:
         line: list[Span] = [SAID.get(one.name, one.name)]
@@ -116,7 +118,7 @@ def _invariants(held: list[Invariant], assembly: Any) -> list[Block]:
             {"look": "ok" if one.holds else "bad", "by": [["i", "confirm" if one.holds else "out"]], "text": [line]}
         )
     holding = sum(i.holds for i in held)
-    return [["h", "Must hold at every pause", ["mut", f"{holding} of {len(held)} hold"]], ["rows", "holds", rows]]
+    return [["h", title, ["mut", f"{holding} of {len(held)} hold"]], ["rows", "holds", rows]]
 
 
 def _contents(contents: tuple[int, ...], assembly: Any) -> list[Span]:
@@ -131,7 +133,8 @@ def _contents(contents: tuple[int, ...], assembly: Any) -> list[Span]:
     return [*spans, *_more(len(contents))]
 
 
-def _doctor(found: list[Any] | None, n: int) -> list[Block]:
+def doctor_blocks(found: list[Any] | None, n: int) -> list[Block]:
+    """The doctor's findings in a session of `n` events; None if it has not been asked yet."""
     if found is None:
         why = f"The session is long: {plural(n, 'event')}. It is examined when you ask."
         return [["h", "The doctor on this session"], ["p", ["mut", why], "  ", ["examine", "Examine it"]]]

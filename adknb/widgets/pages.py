@@ -40,7 +40,7 @@ def request_page(
         return [[*held, ["p", ["mut", "No request is being built here."]]]]
     config = now.get("config") or {}
     left: list[Block] = [*held, *_instruction(config, changes, paragraphs)]
-    left += _contents(now.get("contents") or [], changes)
+    left += contents_blocks(now.get("contents") or [], changes)
     right: list[Block] = [*_tools(tools, changes), ["h", "Model and config"], ["table", None, _config(now, changes)]]
     return [left, right]
 
@@ -122,7 +122,8 @@ def _paragraphs(words: Iterable[tuple[str, str]], plain: bool) -> Iterable[tuple
         yield spans, became, "".join(t for sign, t in paragraph if sign != "-")
 
 
-def _contents(contents: Sequence[Json], changes: Sequence[Change]) -> list[Block]:
+def contents_blocks(contents: Sequence[Json], changes: Sequence[Change]) -> list[Block]:
+    """The contents of a request, changes marked where they are."""
     by_content: dict[int, list[Change]] = {}
     gone: list[Change] = []
     all_new = any(c.op == "add" and c.path == "/contents" for c in changes)

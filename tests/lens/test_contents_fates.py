@@ -14,7 +14,7 @@ from adknb.engine.errors import AdknbError
 from adknb.engine.event import Event
 from adknb.engine.processors.contents import PASSES as WORK
 from adknb.engine.processors.contents import Viewer, assemble
-from adknb.lens.contents_fates import GO_FILES, PASS_OF_STAGE, PASSES, TAGS, contents_fates
+from adknb.lens.contents_fates import GO_FILES, PASS_OF_STAGE, PASSES, TAGS, Step, contents_fates, step_of
 from tests.engine.histories import call, event, me, other, response, user
 from tests.widgets.runs import golden, names
 
@@ -88,3 +88,15 @@ def test_what_is_told_agrees_with_the_assembly(name: str) -> None:
             assert 1 <= step.passed <= len(PASSES)
             assert step.why[0] == step.why[0].upper() and step.why.endswith(".")
     assert {reason.stage for fate in assembly.fates for reason in fate.reasons} <= set(PASS_OF_STAGE)
+
+
+HOMES = [
+    ("a rule of ADK", ("filter", "R5.6", "other branch"), "EventBelongsToBranch", "internal/utils/utils.go"),
+    ("what a fix did", ("additions", "fix", "a fix put it back"), "adknb.fixes", "adknb/fixes"),
+]
+
+
+@pytest.mark.parametrize("case, reason, go, file", HOMES, ids=[h[0] for h in HOMES])
+def test_a_reason_names_its_home(case: str, reason: tuple[str, str, str], go: str, file: str) -> None:
+    step: Step = step_of(*reason)
+    assert (step.go, step.go_file) == (go, file)

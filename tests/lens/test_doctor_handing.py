@@ -121,6 +121,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, list[int]]]] = [
     ("(b) the file ends there", session(user("Pay"), me(fc("c1", "pay")), needs("c1")), {}),
     ("(b) the agent goes on talking", session(user("Pay"), me(fc("c1", "pay")), needs("c1"), me("It needs approval.")), {"confirmation-unanswered": [2]}),
     ("(b) a request for another call follows", session(user("Pay"), me(fc("c1", "pay")), needs("c1"), ask("k1", "c9")), {"confirmation-unanswered": [2]}),
+    ("(b) google-adk stores the request before the event that asks", session(user("Pay"), me(fc("c1", "pay")), ask("k1", "c1"), needs("c1"), decide("k1"), result("c1", "pay", {"paid": 5}), me("Paid.")), {}),
+    ("(b) what stands before it was answered already", session(user("Pay"), me(fc("c1", "pay")), ask("k1", "c1"), needs("c1"), decide("k1"), needs("c1"), me("It asks again.")), {"confirmation-unanswered": [5]}),
     # refused-tool-ran
     ("missing is refused", session(*pay(), decide("k1", {"hint": "no"}), result("c1", "pay", {"paid": 5}), me("Paid.")), {"refused-tool-ran": [4, 5]}),
     ("the key's case does not matter", session(*pay(), decide("k1", {"Confirmed": True}), result("c1", "pay", {"paid": 5}), me("Paid.")), {}),

@@ -217,13 +217,14 @@ def confirmation_answered_twice(session: DoctorSession) -> Iterator[Sign]:
 def confirmation_unanswered(session: DoctorSession) -> Iterator[Sign]:
     """Nobody has decided, and the user has written something else (a); a request was never shown (b).
 
-    A file that ends while it waits is as it should be.
+    A file that ends while it waits is as it should be. google-adk in Python stores the request before the event that
+    asks for it: a request that still waits there is shown, too.
     Source: spec/doctor.md confirmation-unanswered; X8.7, X8.9
     """
-    asked_for: dict[str, int] = {}
+    asked_for: dict[str, Asked] = {}
     texts = [entry.at for entry in session.full if entry.by_user and entry.has_text]
     for asked in session.once(requests):
-        asked_for[asked.call_id] = asked.entry.at
+        asked_for[asked.call_id] = asked
         if not texts or texts[-1] < asked.entry.at or _is_decided(session, asked):
             continue
         yield Sign(
@@ -235,7 +236,8 @@ def confirmation_unanswered(session: DoctorSession) -> Iterator[Sign]:
             case="a",
         )
     for entry in session.counted:
-        hidden = [i for i in entry.event.actions.requested_tool_confirmations if asked_for.get(i, -1) <= entry.at]
+        wanted = entry.event.actions.requested_tool_confirmations
+        hidden = [i for i in wanted if i not in asked_for or not _is_shown(session, asked_for[i], entry)]
         if hidden and entry is not session.whole[-1]:
             tools = [name_of(response) for response in entry.responses if id_of(response) in hidden]
             yield Sign(
@@ -246,6 +248,12 @@ def confirmation_unanswered(session: DoctorSession) -> Iterator[Sign]:
                 "Ask for everything before the first approval.",
                 case="b",
             )
+
+
+def _is_shown(session: DoctorSession, asked: Asked, entry: Entry) -> bool:
+    """Whether a request follows an event, or stands before it with nobody having spoken since."""
+    between = session.entries[asked.entry.at : entry.at]
+    return asked.entry.at > entry.at or not any(one.by_user for one in between)
 
 
 def _is_decided(session: DoctorSession, asked: Asked) -> bool:
