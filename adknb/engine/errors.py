@@ -23,6 +23,9 @@ class BadData(AdknbError):
         self.where = where
         self.message = message
 
+    def __reduce__(self) -> tuple[type[BadData], tuple[str, str]]:
+        return type(self), (self.where, self.message)
+
 
 class NotBuiltYet(AdknbError, NotImplementedError):
     """The reference can do this, adknb cannot yet. Raised instead of doing something else silently."""
@@ -30,6 +33,9 @@ class NotBuiltYet(AdknbError, NotImplementedError):
     def __init__(self, feature: str) -> None:
         super().__init__(f"adknb does not do this yet: {feature}")
         self.feature = feature
+
+    def __reduce__(self) -> tuple[type[NotBuiltYet], tuple[str]]:
+        return type(self), (self.feature,)
 
 
 class FlowError(AdknbError):

@@ -16,7 +16,6 @@ import socket
 import ssl
 import sys
 import threading
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +27,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from google.genai import types
+
+from adknb.scenarios.local_server import LocalServer
 
 METHOD = re.compile(r".*:(generateContent|streamGenerateContent)")
 
@@ -42,7 +43,7 @@ class Received:
     body: Any
 
 
-class FakeGemini:
+class FakeGemini(LocalServer):
     """A server whose n-th request is answered by `calls[n]`; one that has no call left gets an error.
 
     A call is `{"chunks": [raw GenerateContentResponse JSON, …]}`: all of them as a stream, the first alone when not
@@ -61,28 +62,12 @@ class FakeGemini:
         self.url = f"http://127.0.0.1:{listener.server_address[1]}"
         self.received: list[Received] = listener.received
         """What was asked so far."""
-        self._thread = threading.Thread(target=listener.serve, name="fake Gemini", daemon=True)
-        self._thread.start()
-        self._stop = weakref.finalize(self, listener.stop)
+        self._begin("fake Gemini", listener.serve, listener.stop)
 
     @property
     def http_options(self) -> types.HttpOptions:
         """Options for a client: past any proxy, and without loading certificates, which takes 0.2 s."""
-        plain: dict[str, Any] = {"verify": _no_certificates(), "trust_env": False}
-        return types.HttpOptions(
-            base_url=self.url, client_args=plain, async_client_args={**plain, "ssl": _no_certificates()}
-        )
-
-    def __enter__(self) -> FakeGemini:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the server; returns when it is gone. A reply that is still being sent is cut off."""
-        self._stop()
-        self._thread.join()
+        return self._options(_no_certificates(), trust_env=False)
 
 
 class _Listener(TCPServer):

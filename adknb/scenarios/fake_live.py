@@ -16,8 +16,6 @@ import ipaddress
 import json
 import ssl
 import tempfile
-import threading
-import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from functools import cache
@@ -28,12 +26,13 @@ from google.genai import types
 
 from adknb.engine.event_json import to_json
 from adknb.scenarios.live_script import LogEntry, Step, checked, flooding, outgoing, refuses
+from adknb.scenarios.local_server import LocalServer
 
 HOST = "127.0.0.1"
 ACKNOWLEDGED = '{"setupComplete": {}}'
 
 
-class FakeLive:
+class FakeLive(LocalServer):
     """A server whose n-th connection plays `connections[n]`; `log` says what happened.
 
     `greeting` is what it answers to a setup; left out, it acknowledges it.
@@ -44,29 +43,13 @@ class FakeLive:
     def __init__(self, connections: Sequence[Sequence[Step]], greeting: str = ACKNOWLEDGED) -> None:
         server = _Server(checked(connections), greeting)
         self.log: list[LogEntry] = server.log
-        self._thread = threading.Thread(target=server.run, name="fake Live", daemon=True)
-        self._thread.start()
+        self._begin("fake Live", server.run, server.stop)
         self.url = f"https://{HOST}:{server.port.result()}"
-        self._stop = weakref.finalize(self, server.stop)
 
     @property
     def http_options(self) -> types.HttpOptions:
         """Options for a client that trusts this server and nobody else."""
-        trusting: dict[str, Any] = {"verify": _client_side()}
-        return types.HttpOptions(
-            base_url=self.url, client_args=trusting, async_client_args={**trusting, "ssl": _client_side()}
-        )
-
-    def __enter__(self) -> FakeLive:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the server; returns when it is gone. Open connections are cut."""
-        self._stop()
-        self._thread.join()
+        return self._options(_client_side())
 
 
 class _Server:

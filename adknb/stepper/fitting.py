@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import NoneType
 from typing import Any
 
 from google.genai import types
@@ -10,7 +12,7 @@ from adknb.engine.event import Event
 from adknb.engine.model import as_response
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Phase, Seam, Stop
-from adknb.stepper.json_values import must_have_json_form
+from adknb.stepper.json_values import must_have_json_form, record_from_json
 
 
 def fitting(stop: Stop, value: Any) -> Any:
@@ -25,10 +27,15 @@ def _of_its_kind(stop: Stop, value: Any) -> Any:
         if stop.phase is Phase.BEFORE and isinstance(value, (list, tuple)):
             return [as_response(v) for v in value]
         return as_response(value)
+    if stop.seam is Seam.LIVE_CONNECT:
+        raise TypeError("a connection cannot be made by hand: edit config before it is dialled, or fail(…)")
+    if stop.seam is Seam.LIVE_RECEIVE and isinstance(value, Mapping):  # as the Live API writes it
+        return record_from_json(types.LiveServerMessage, dict(value), "the message")
     wanted = COMES_TO.get(stop.seam)
     if wanted is not None and value is not None and not isinstance(value, wanted):
-        names = " or ".join(t.__name__ for t in wanted)
-        raise TypeError(f"{str(stop)!r} comes to {names} or None, not {type(value).__name__}")
+        names = " or ".join(t.__name__ for t in wanted if t is not NoneType)
+        what = f"{names} or None" if names else "None (skip() does not send it)"
+        raise TypeError(f"{str(stop)!r} comes to {what}, not {type(value).__name__}")
     if stop.seam in (Seam.EVENT, Seam.MERGE) and value is None:
         raise TypeError(f"{str(stop)!r} comes to an Event, not None")
     return value
@@ -45,6 +52,8 @@ COMES_TO: dict[Seam, tuple[type, ...]] = {
     Seam.BEFORE_TOOL: (dict,),
     Seam.AFTER_TOOL: (dict,),
     Seam.ON_TOOL_ERROR: (dict,),
+    Seam.LIVE_SEND: (NoneType,),
+    Seam.LIVE_RECEIVE: (types.LiveServerMessage,),
     Seam.EVENT: (Event,),
     Seam.ON_EVENT: (Event,),
     Seam.MERGE: (Event,),

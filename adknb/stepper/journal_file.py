@@ -6,6 +6,7 @@
      "tasks": "interleaved"                      how several calls of one answer were run, where it was chosen
      "turns": [{"message", "state_delta"}, …]    the messages; for a scenario only those that were added
      "entries": [{"place", "edits", "answer", "tape", "effect", "closes", "lane"}, …]    a stop each
+     "live": {…}                                of a live run: config, messages, sends (live_file.py)
      "memory": {"tapes", "effects"}              what was performed behind the place that the reader went back to
      "over": true,                               the run was over
      "told": {…}}                                what a test compares (writing_tests.py)
@@ -20,7 +21,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from google.genai import types
@@ -45,6 +45,8 @@ from adknb.stepper.json_values import (
     strict,
 )
 from adknb.stepper.lanes import Lanes
+from adknb.stepper.live_file import live_to_json
+from adknb.stepper.live_play import LivePlay
 from adknb.stepper.plays import AgentPlay
 from adknb.stepper.redact import Pattern, redacted
 from adknb.stepper.run import Run
@@ -105,17 +107,6 @@ def text_of(document: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def write_file(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8, all of it or nothing: what stood there stays until the new text is complete."""
-    target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(text.encode("utf-8"))
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def _dumps(value: Any, indent: int | None = None) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=indent)
     return re.sub("[\ud800-\udfff]", lambda m: f"\\u{ord(m.group()):04x}", text)  # half of a pair is no UTF-8
@@ -149,6 +140,7 @@ def _played(run: Run, path: str) -> Json:
         },
         "tasks": _name_of_tasks(platform.run_tasks),
         "turns": [_turn(t) for t in play.turns],
+        **({"live": live_to_json(play)} if isinstance(play, LivePlay) else {}),
     }
 
 
@@ -219,6 +211,7 @@ FIELDS: dict[str, type] = {
     "agent": dict,
     "tasks": str,
     "turns": list,
+    "live": dict,
     "entries": list,
     "memory": dict,
     "over": bool,

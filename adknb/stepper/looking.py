@@ -121,6 +121,18 @@ class Looking:
         return self.session.events
 
     @property
+    def told(self) -> list[Event]:
+        """The events that whoever runs the agent has received so far, chunks included (those are not stored)."""
+        return self._run.told
+
+    @property
+    def screen(self) -> Any:
+        """What a user's screen shows of the events, chunk by chunk, with and without each filter of `adknb.front`."""
+        from adknb.widgets.screen import Screen
+
+        return Screen(self)
+
+    @property
     def state(self) -> dict[str, Any]:
         """The session's state as it is now."""
         return self.session.state
@@ -176,6 +188,37 @@ class Looking:
         """
         with self.lock:
             return list(self._run.stages.of(self.request))
+
+    def stages_at(self, number: int) -> list[Stage]:
+        """`stages` as they were when the run came to a stop, whether or not a reader paused there."""
+        with self.lock:
+            stages, there = self._run.built[number]
+            return stages[:there]
+
+    def past(self, stop: StopRecord | int) -> Any:
+        """A stop of the run so far as it was (widgets.past.Moment): `request`, `paragraphs`, `record`.
+
+        Nothing is run again for it.
+
+        Raises:
+            ValueError: the run has no such stop.
+        """
+        from adknb.widgets.past import Past
+
+        with self.lock:
+            return Past().at(self, stop if isinstance(stop, int) else stop.number)
+
+    def text(self, view: str = "") -> str:
+        """A view as stable text, for terminals, screen readers and nbval: `dbg.text("Contents")`.
+
+        Without a name it is the `repr`.
+
+        Raises:
+            BadData: there is no such view; names those that there are.
+        """
+        from adknb.widgets.text_forms import text_form
+
+        return text_form(self, view) if view else repr(self)
 
     @property
     def paragraphs(self) -> list[Paragraph]:

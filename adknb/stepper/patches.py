@@ -26,7 +26,7 @@ from adknb.engine.stops import Return, Stop
 from adknb.stepper.dumps import AsItWas, Dumps
 from adknb.stepper.edits import request_json
 
-EDITABLE = ("request", "args", "response", "event", "content", "events")
+EDITABLE = ("request", "args", "response", "event", "content", "events", "message", "config")
 """What a stop may hold that a reader may edit, besides the outcome and the state."""
 
 Patch = list[dict[str, Any]]

@@ -159,7 +159,7 @@ def known_names(runner: Runner) -> dict[str, set[str]]:
     """Every name a wish on this run may use: stops, tools, agents, authors."""
     agents = {a.name for a in runner.agent.tree()}
     tools: set[str] = set()
-    stops: set[str] = set(Seam) | {"merge"}
+    stops: set[str] = set(Seam) | {"merge"} | set(getattr(runner, "more_stops", ()))
     for agent in runner.agent.tree():
         callbacks = list(agent.before_agent) + list(agent.after_agent)
         settings = settings_of(agent)

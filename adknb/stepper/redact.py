@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from adknb.engine.errors import BadData
@@ -48,6 +49,11 @@ SECRET_TEXTS = tuple(
 )
 """What well-known kinds of keys look like."""
 
+MARKS = re.compile(
+    r"aiza|ya29\.|aq\.|sk-|gh[pousr_]|github_|glpat-|hf_|xox|akia|asia|eyj|bearer |ic |-----begin |ey=|en=|://"
+)
+"""A text that holds none of these, in lower case, holds no such key: told by one search in the place of eighteen."""
+
 SHORTEST = 8
 """A secret found by its name is looked for elsewhere only if it is this long: `on` stands everywhere."""
 
@@ -69,11 +75,11 @@ def patterns_of(given: Iterable[Pattern]) -> list[re.Pattern[str]]:
 
 def redacted(document: Any, more: Iterable[Pattern] = ()) -> Any:
     """A copy of JSON data without its secrets. What is redacted already stays as it is."""
-    patterns = [*patterns_of(more), *SECRET_TEXTS]
+    more = patterns_of(more)
     named = {text for text in _named(document) if text != REDACTED}
     everywhere = sorted((text for text in named if len(text) >= SHORTEST), key=len, reverse=True)
     exact = [re.compile(re.escape(text)) for text in everywhere]
-    return _without(document, patterns, exact)
+    return _without(document, more, exact)
 
 
 def _without(data: Any, patterns: list[re.Pattern[str]], exact: list[re.Pattern[str]], secret: bool = False) -> Any:
@@ -90,7 +96,8 @@ def _without(data: Any, patterns: list[re.Pattern[str]], exact: list[re.Pattern[
 
 
 def _text_without(text: str, patterns: list[re.Pattern[str]]) -> str:
-    for pattern in patterns:
+    """A text without what fits the patterns, then without well-known kinds of keys."""
+    for pattern in (*patterns, *SECRET_TEXTS) if MARKS.search(text.lower()) else patterns:
         text = pattern.sub(REDACTED, text)
     return text
 
@@ -116,6 +123,7 @@ def _members(data: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
         yield key, item, is_secret_name(name) and not _is_schema(item)
 
 
+@lru_cache(maxsize=10_000)
 def is_secret_name(name: str) -> bool:
     """Whether a name says that a secret stands under it: `X-Goog-Api-Key`, `db_password`, `authToken`."""
     return SECRET_NAMES.fullmatch(re.sub(r"[-_ ]", "", name).lower()) is not None

@@ -14,7 +14,7 @@ from typing import Any
 from google.genai import types
 
 from adknb.engine.agent import Agent
-from adknb.engine.context import RunConfig
+from adknb.engine.context import LiveConfig, RunConfig
 from adknb.engine.errors import AdknbError, BadData
 from adknb.engine.event_json import event_from_json
 from adknb.engine.platform import Platform, TaskRunner, counted
@@ -23,6 +23,9 @@ from adknb.engine.session import Session
 from adknb.scenarios import Turn, build, check
 from adknb.stepper.journal_file import TASKS, Json, checked, entries_of, expect, fields, memory_of, read_file
 from adknb.stepper.json_values import decode, record_from_json
+from adknb.stepper.live_file import live_from_json
+from adknb.stepper.live_play import LivePlay, LiveTape
+from adknb.stepper.live_stepper import LiveStepper
 from adknb.stepper.plays import AgentPlay, Play
 from adknb.stepper.run import Run
 from adknb.stepper.stepper import Stepper
@@ -54,14 +57,17 @@ def replay(
     else:
         document, name = read_file(path), Path(path).name
     entries, memory = entries_of(document, name), memory_of(document, name)
-    run = Run(play_of_document(document, name, agent))
+    play = play_of_document(document, name, agent)
+    run = Run(play)
     run.offline = offline or ("agent" in document and agent is None)
+    if isinstance(play, LivePlay):
+        play.offline = run.offline
     try:
         run.follow(entries, as_it_was_left=True, over=document.get("over", False))
     except BadData as error:
         raise BadData(f"{name}: an edit at {error.where}", error.message) from error
     run.memory = memory
-    dbg = Stepper(run=run)
+    dbg = (LiveStepper if isinstance(play, LivePlay) else Stepper)(run=run)
     dbg.notice = f"replayed {name}"
     return dbg
 
@@ -74,7 +80,8 @@ def play_of_document(document: Json, name: str, agent: Agent | Runner | str | No
     tasks = TASKS[document["tasks"]] if "tasks" in document else None
     turns = [_turn(turn, f"{name}: turns[{n}]") for n, turn in enumerate(document.get("turns", []))]
     if "agent" in document:
-        return _agent_play(document["agent"], f"{name}: agent", agent, tasks, turns)
+        live = live_from_json(document["live"], f"{name}: live") if "live" in document else None
+        return _agent_play(document["agent"], f"{name}: agent", agent, tasks, turns, live)
     if agent is not None:
         raise TypeError("this recording is of a scenario, which is in the file; leave agent out")
     built = build(check(document["scenario"], f"{name}: scenario"), run_tasks=tasks)
@@ -83,7 +90,12 @@ def play_of_document(document: Json, name: str, agent: Agent | Runner | str | No
 
 
 def _agent_play(
-    given: Json, where: str, agent: Agent | Runner | str | None, tasks: TaskRunner | None, turns: list[Turn]
+    given: Json,
+    where: str,
+    agent: Agent | Runner | str | None,
+    tasks: TaskRunner | None,
+    turns: list[Turn],
+    live: tuple[LiveConfig, LiveTape] | None,
 ) -> AgentPlay:
     kinds = {"name": str, "path": str, "app": str, "streaming_mode": str, "platform": dict, "session": dict}
     read = fields(given, where, kinds, "name", "app", "platform", "session")
@@ -102,6 +114,11 @@ def _agent_play(
     started = Runner(
         runner.agent, read["app"], plugins=runner.plugins, platform=platform, compaction=runner.compaction
     )  # fmt: skip
+    if live is not None:
+        config, tape = live
+        play: AgentPlay = LivePlay(started, config, first)
+        play.recorded(tape)  # type: ignore[attr-defined]
+        return play.again(platform)
     play = AgentPlay(started, [], first, RunConfig(read.get("streaming_mode", "")))
     play.turns = turns
     return play.again(platform)

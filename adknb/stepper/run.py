@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from adknb.engine.errors import AdknbError
+from adknb.engine.event import Event
 from adknb.engine.loops import Loop, PrivateLoop, on
 from adknb.engine.model import LLMRequest
 from adknb.engine.platform import interleaved
@@ -39,7 +40,7 @@ from adknb.stepper.lanes import Lanes
 from adknb.stepper.patches import Patch, put_back, snapshot, taken
 from adknb.stepper.plays import Play
 from adknb.stepper.record import OpenCalls, StopRecord, error_of, event_position
-from adknb.stepper.stages import Stages
+from adknb.stepper.stages import Stage, Stages
 from adknb.stepper.tape import Tape, TapeEnded
 
 
@@ -73,6 +74,8 @@ class Run:
         self._sent: dict[int, AsItWas] = {}
         """Stop before a model -> the request it is being asked with, until its first answer."""
         self._heard = 0
+        self.told: list[Event] = []
+        """The events that whoever runs the agent has received, chunks included."""
         self._busy = False
         self.unused: dict[str, int] = {}
         """How often each such double had been used before any run of this family used it; all its runs share this."""
@@ -80,7 +83,7 @@ class Run:
         """How often this run has used each double that counts its uses."""
         self._promised: dict[int, Effect] = {}
         """Stop before a call -> the effect, of an earlier run, that answers for it."""
-        self.lanes: Lanes | None = None
+        self.lanes: Lanes | None = getattr(play, "lanes", None)  # an attached agent's tasks have lanes of their own
         if play.runner.platform.run_tasks is interleaved:
             self.lanes = Lanes()
             play.runner.platform = replace(play.runner.platform, run_tasks=self.lanes.run)
@@ -91,6 +94,8 @@ class Run:
         """What an earlier run performed behind the stop this one was brought to."""
         self.stages = Stages(self.dumps)
         """The request of the present step after every stage."""
+        self.built: list[tuple[list[Stage], int]] = []
+        """For each stop the stages of the request at hand, a list that stops share, and how many there were by then."""
         self.merges: list[list[MergedCall]] = []
         """What each of several calls wrote, for every merge so far."""
 
@@ -259,6 +264,8 @@ class Run:
                 self._arrive(item)
                 return
             self._heard += 1
+            if isinstance(item, Event):
+                self.told.append(item)
             if self._heard == self.play.turns[self.turn - 1].stop_after:  # this reader leaves here
                 self._items.close()
                 self._end_turn(Return("the reader left"))
@@ -395,6 +402,8 @@ class Run:
         wrote = self.stages.at(stop)
         if stop.seam is Seam.MERGE and stop.phase is Phase.AFTER and len(stop.holds["events"]) > 1:
             self.merges.append(merged_calls(stop.holds["events"]))
+        built = self.stages.of(self.request)
+        self.built.append((built, len(built)))
         stop.number, stop.turn = len(self.stops), self.turn
         if self.lanes is not None:
             self.lanes.wish = None

@@ -342,7 +342,7 @@ class Stepper(Looking):
             self._must_be_open()
             if self.here is not None:
                 must_be_sound(self.here, self._run.request, self._run.dumps)
-            other = Stepper(run=self._run.again())
+            other = type(self)(run=self._run.again())
             other.breakpoints = list(self.breakpoints)
             other._before = self._before
             return other
@@ -411,7 +411,7 @@ class Stepper(Looking):
             run.offline, run.unused = self._run.offline, self._run.unused
             run.memory = self._run.memory.with_more(self._run.journal)
             run.advance()
-            other = Stepper(run=run)
+            other = type(self)(run=run)
             here, turn = self.here, self.turn
             if here is None or (str(other.here), other.turn) != (str(here), turn):
                 other._go(lambda s: here is not None and _same_place(s, here) and other.turn == turn)
@@ -452,7 +452,8 @@ class Stepper(Looking):
                 self._run.advance()
                 self._before, self.notice, self.problem = self._run.left, "", ""
                 while (stop := self.here) is not None and not wanted(stop):
-                    hit = next((b for b in self.breakpoints if b(stop, self.turn)), None) if by_breakpoints else None
+                    marks = [b for b in self.breakpoints if by_breakpoints or b.always]
+                    hit = next((b for b in marks if b(stop, self.turn)), None)
                     if hit is not None:
                         self.notice = f"breakpoint {hit.words}"
                         break

@@ -45,6 +45,8 @@ class Wish:
     words: str
     names: tuple[tuple[str, str], ...] = ()
     """(kind, name) pairs; kind is `stop`, `tool`, `agent` or `call`."""
+    always: bool = False
+    """Whether, as a breakpoint, it ends `next` and `finish` too: so the panel's *Stop* does."""
 
     def __call__(self, stop: Stop, turn: int) -> bool:
         """Whether to stop here."""

@@ -79,7 +79,7 @@ class PanelPage:
 
     def __init__(self, page, address, stepper, theme="light", width=1280, height=760):
         self.page, self.stepper = page, stepper
-        self.panel = Panel(stepper)
+        self.panel = stepper if isinstance(stepper, Panel) else Panel(stepper)
         self.outbox, self.errors, self.bytes = [], [], 0
         self.panel.send = lambda content, buffers=None: self.outbox.append(["msg", content])
         self.panel.observe(lambda change: self.outbox.append(["view", change["new"]]), "view")

@@ -18,7 +18,9 @@ from tests.widgets.runs_a import alone, family, merging, relay, trip
 def test_every_view_has_a_text_form():
     assert set(TABS) - set(FORMS) == {"Request", "Events"}  # these are the Stepper's own: its repr, and table()
     with pytest.raises(BadData, match="there is no view 'Weather'; there are Contents, Branches"):
-        text_form(weather(), "Weather")
+        weather().text("Weather")
+    dbg = weather().until(at("contents"))
+    assert (dbg.text("Contents"), dbg.text()) == (text_form(dbg, "Contents"), repr(dbg))
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -56,6 +56,16 @@ def test_every_view_is_there_and_no_command_is(open_file):
         assert page.get_by_role("button", name=name, exact=True).count() == 0, name
 
 
+def test_a_what_if_that_the_file_does_not_hold_says_so(open_file):
+    page = open_file(weather().until(at("model", step=2)))
+    page.get_by_role("tab", name="Contents").click()
+    field = page.get_by_label("Branch", exact=True)
+    field.fill("nowhere.typed")
+    field.press("Enter")
+    page.get_by_text("What if: this one needs a kernel").wait_for()
+    assert field.input_value() == ""
+
+
 def test_it_shows_what_the_panel_shows(open_file, show):
     dbg = weather().until(at("model", step=2))
     panel, page = show(dbg, width=1280), open_file(dbg)

@@ -128,10 +128,11 @@ def test_a_slow_command_is_told_with_how_far_it_has_come_and_then_that_it_is_ove
     assert wire.stepper.here is None
 
 
-def test_stop_ends_a_long_resume_at_the_next_stop():
+@pytest.mark.parametrize("command", [{"type": "resume"}, {"type": "finish"}, {"type": "until", "at": "after_run"}])
+def test_stop_ends_a_long_command_at_the_next_stop(command):
     gate = threading.Event()
-    wire = Wire(slow_run(gate))
-    hand_in(wire, type="resume")
+    wire = Wire(slow_run(gate).until(at("model")))
+    hand_in(wire, **command)
     wait_for(lambda: any(m["type"] == "busy" for m in wire.heard))
     hand_in(wire, type="stop")
     gate.set()

@@ -6,21 +6,17 @@ import adknb
 from adknb import at
 from adknb.engine.llm_agent import LlmAgent
 from adknb.engine.model import FunctionModel
-from adknb.widgets.past import Past
-from adknb.widgets.text import flat
 from tests.widgets.runs import golden, said, weather
 from tests.widgets.test_panel import Wire
 
 
 def seen_on_the_way(dbg):
     """Step through a whole run; gives the request and who wrote its paragraphs, as they were at every stop."""
-    seen, past = [], Past()
+    seen = []
     while dbg.here is not None:
-        past.take(dbg)
         seen.append((dbg.request_now if dbg.stages else None, list(dbg.paragraphs)))
         dbg.step()
-    past.take(dbg)
-    return seen, past
+    return seen
 
 
 @pytest.mark.parametrize(
@@ -34,13 +30,13 @@ def seen_on_the_way(dbg):
         "seed/two_tools_merge_in_call_order",
     ],
 )
-def test_each_stop_is_shown_as_the_reader_saw_it(name):
+@pytest.mark.parametrize("paused", [True, False], ids=["paused at", "run over"])
+def test_each_stop_is_shown_as_a_reader_sees_it(name, paused):
     dbg = adknb.step(golden(name))
-    seen, past = seen_on_the_way(dbg)
+    seen = seen_on_the_way(dbg)
+    there = dbg if paused else adknb.step(golden(name)).resume()
     for number, (request, paragraphs) in enumerate(seen):
-        moment = past.at(dbg, number)
-        if request is None or not moment.exact:
-            continue
+        moment = there.past(number)
         assert moment.request == request, (number, str(dbg.stops[number]))
         assert moment.paragraphs == paragraphs, (number, str(dbg.stops[number]))
 
@@ -120,13 +116,26 @@ def text_of(words):
     return types.Content(role="user", parts=[types.Part(text=words)])
 
 
-def test_a_step_that_was_run_over_shows_what_was_sent_and_says_so():
-    wire = Wire(said("one", "two").until(at("model", turn=2)))
-    number = stop_number(wire.stepper, "after processor instructions")  # of turn 1, which no reader paused in
-    page = wire.answer("page", type="page", name="Request", stop=number)
-    assert "as it was sent" in flat(page["columns"][0][0][1:])
-    told = wire.answer("look", type="look", stop=number)
-    assert told["why"]
+@pytest.mark.parametrize(
+    "where, contents", [("after processor instructions", 0), ("after processor contents", 1), ("after model m", 1)]
+)
+def test_a_turn_that_was_run_over_is_shown_as_it_was_at_each_stop(where, contents):
+    dbg = said("one", "two").until(at("model", turn=2))
+    number = next(r.number for r in dbg.stops if str(r).startswith(where.removesuffix(" m")))  # in turn 1
+    wire = Wire(dbg)
+    assert len(dbg.past(number).request["contents"]) == contents
+    assert wire.answer("page", type="page", name="Request", stop=number)["stop"] == number
+    assert wire.answer("look", type="look", stop=number)["why"] == ""
+
+
+def test_a_run_that_was_rewound_knows_its_past_too():
+    dbg = weather().resume().rewind(12)
+    again = weather()
+    for _ in range(12):
+        again.step()
+    assert [dbg.past(n).request for n in range(13)] == [again.past(n).request for n in range(13)]
+    with pytest.raises(ValueError, match="there is no stop 13"):
+        dbg.past(13)
 
 
 def test_an_edit_is_in_what_a_later_stop_shows():

@@ -52,12 +52,23 @@ class NoActiveAgent(AdknbError):
 
 
 class LiveBroken(AdknbError):
-    """The line broke. `code` is the WebSocket close code, 1006 where there was no close frame."""
+    """The line broke. `code` is the WebSocket close code, 1006 where there was no close frame.
+
+    Both are read from the message, so that one that comes out of a file has them, too.
+    """
 
     def __init__(self, code: int, reason: str = "") -> None:
         super().__init__(f"close {code}" + (f": {reason}" if reason else ""))
-        self.code = code
-        self.reason = reason
+
+    @property
+    def code(self) -> int:
+        """The close code."""
+        return int(str(self).partition(":")[0].removeprefix("close "))
+
+    @property
+    def reason(self) -> str:
+        """What the close frame says."""
+        return str(self).partition(": ")[2]
 
     def __reduce__(self) -> tuple[type[LiveBroken], tuple[int, str]]:
         return LiveBroken, (self.code, self.reason)

@@ -92,7 +92,7 @@ class LiveFlow:
         self.backend = backend_of(flow.model)
         self.session = session
         self.line = session.new_line(self.write)
-        self.streaming = StreamingTools(lambda request: self.line.send(request, rendezvous=True))
+        self.streaming = StreamingTools(lambda request: self.line.send(request, rendezvous=True), session.recall)
         self.ctx = ctx.derive(live=self.streaming)
         self.audio = AudioCache(self.ctx)
         self.request = LLMRequest(model=self.model.name)
@@ -217,7 +217,7 @@ class LiveFlow:
                 raise LiveCancelled("the live run was cancelled")
             if line.closed:
                 return None
-            pending = line.take()
+            pending = self.session.taking(line)
             if pending is not None:
                 yield from self.send_pending(connection, pending)
                 continue

@@ -37,6 +37,8 @@ class Pending:
 
     request: LiveRequest
     store: Store | None = None
+    by_tool: bool = False
+    """Whether a streaming tool sends it, from a thread of its own, and not the reader."""
     taken: threading.Event = field(default_factory=threading.Event)
 
 
@@ -66,7 +68,7 @@ class Line:
         With `rendezvous` a stepped run is waited for, too. Raises LiveSessionClosed, or what `store` raises.
         """
         if self.stepped:
-            self._queue(Pending(request, store), rendezvous)
+            self._queue(Pending(request, store, by_tool=rendezvous), rendezvous)
             return
         while True:
             connection = self._when_open()
@@ -147,9 +149,9 @@ class Line:
         """From now on a ring counts again."""
         self._bell.clear()
 
-    def wait(self, seconds: float | None = None) -> None:
-        """Until somebody rings."""
-        self._bell.wait(seconds)
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until somebody rings; gives whether somebody has."""
+        return self._bell.wait(seconds)
 
     def over(self) -> bool:
         """Whether it was closed; it may be, at any moment."""
@@ -171,6 +173,9 @@ class Line:
         self.ring()
 
 
+Taking = Callable[[Line], Pending | None]
+
+
 class LiveSession:
     """What a reader sends to and closes. `line` is that of the agent that runs; a sequence has one after the other.
 
@@ -189,6 +194,10 @@ class LiveSession:
         self.store: Store | None = None
         self.dial: Dial = _dial
         """How a model is dialled; a Stepper that goes back answers from what it has recorded instead."""
+        self.recall: Callable[[Callable[[], bool]], bool] = lambda question: question()
+        """How it is found out whether a streaming tool runs: threads answer otherwise each time."""
+        self.taking: Taking = Line.take
+        """How the loop takes what waits to be sent; a Stepper that goes back takes the same at the same moment."""
 
     def begin(self, store: Store, backoff: Backoff, of_sequence: bool) -> None:
         """Belong to a run from now on. A sequence can be sent to only while a member runs.

@@ -24,17 +24,26 @@ STARTED = "The function runs in the background. Its results follow as messages."
 STOPPED = "All running instances of {!r} were stopped."
 NONE_RUNNING = "No streaming function {!r} is running."
 
+Recall = Callable[[Callable[[], bool]], bool]
+
+
+def ask(question: Callable[[], bool]) -> bool:
+    """The answer as it is now."""
+    return question()
+
 
 class StreamingTools:
     """The streaming tools that run, by name and call id. `send` hands a chunk over and waits until it is taken.
 
-    They outlive a reconnect; only `stop_streaming` cancels them. One whose chunk cannot be sent ends, too.
+    They outlive a reconnect; only `stop_streaming` cancels them. One whose chunk cannot be sent ends, too. `recall` is
+    given what asks whether any runs: a run that is played again answers from what it has recorded.
 
     Go: internal/llminternal/base_flow.go, handleFunctionCalls
     """
 
-    def __init__(self, send: Callable[[LiveRequest], None]) -> None:
+    def __init__(self, send: Callable[[LiveRequest], None], recall: Recall | None = None) -> None:
         self._send = send
+        self._recall = recall or ask
         self._running: dict[str, dict[str, threading.Event]] = {}
         self._lock = threading.Lock()
 
@@ -51,11 +60,16 @@ class StreamingTools:
 
     def stop(self, name: Any) -> dict[str, Any]:
         """Cancel all instances of a name: their contexts say so, and what they still give is dropped."""
+        ran = self._recall(lambda: self._cancel(name))
+        return {"status": (STOPPED if ran else NONE_RUNNING).format(name)}
+
+    def _cancel(self, name: Any) -> bool:
+        """Cancel all instances of a name; whether there were any."""
         with self._lock:
             instances = self._running.pop(name, {}) if isinstance(name, str) else {}
         for cancelled in instances.values():
             cancelled.set()
-        return {"status": (STOPPED if instances else NONE_RUNNING).format(name)}
+        return bool(instances)
 
     def _start(self, ctx: Context, tool: FunctionTool, args: dict[str, Any]) -> dict[str, Any]:
         cancelled = threading.Event()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from adknb.engine.errors import AdknbError, BadData, UnmatchedResponse
 from adknb.engine.processors.contents import Viewer, viewer_of
 from adknb.lens.assembling import looked_at
 from adknb.lens.visibility import meeting, meeting_in
-from adknb.widgets import branches, findings, graphs, source, state
+from adknb.widgets import branches, findings, graphs, screen, source, state
 from adknb.widgets.contents_picture import fates_column, picture
 from adknb.widgets.dot import Graph
 from adknb.widgets.layout import layout
@@ -98,7 +98,29 @@ def page(
         stage, show = asked.get("stage"), asked.get("show")
         picked = stage if isinstance(stage, int) and not isinstance(stage, bool) else -1
         return {"sum": "", **source.source_page(stepper, picked, str(show or "here"))}
+    if name in extra_tabs(stepper):
+        return EXTRA[name][1](stepper, asked)
     raise BadData("page", f"there is no page {name!r}")
+
+
+def _live(stepper: Any, asked: Mapping[str, Any]) -> Json:
+    return {"lanes": stepper.wire.rows}
+
+
+def _screen(stepper: Any, asked: Mapping[str, Any]) -> Json:
+    return screen.page(stepper, bool(asked.get("ask")))
+
+
+EXTRA: dict[str, tuple[Callable[[Any], bool], Callable[[Any, Mapping[str, Any]], Json]]] = {
+    "Live": (lambda stepper: hasattr(stepper, "live_findings"), _live),
+    "Screen": (screen.streams, _screen),
+}
+"""Views that only some runs have: which, and what they show."""
+
+
+def extra_tabs(stepper: Any) -> list[str]:
+    """The tabs besides those that every run has."""
+    return [name for name, (there, _) in EXTRA.items() if there(stepper)]
 
 
 def viewer_here(stepper: Any, invocation: Any) -> Viewer | None:

@@ -8,13 +8,13 @@ HERE = Path(__file__).parent
 
 JS = (
     *("elements", "store", "pieces", "toolbar", "flow", "look", "timeline", "page", "editor", "request"),
-    *("contents", "branches", "events", "state", "where", "source", "findings", "panel"),
+    *("contents", "branches", "events", "state", "where", "source", "findings", "live", "screen", "panel"),
 )
 """The files of `js/` in the order they are joined. They share one scope; `panel` is last and exports `render`."""
 
 CSS = (
     *("panel", "timeline", "request", "contents", "branches", "events", "state", "where", "source", "findings"),
-    "widths",
+    *("live", "screen", "widths"),
 )
 """The files of `css/`; later ones may overrule earlier ones."""
 

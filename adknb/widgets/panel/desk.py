@@ -60,7 +60,7 @@ class Desk:
         self._invocation: Any = None
         self._told = self._told_busy = False
         self._halts = False
-        self._halt = Wish(self._halting, STOPPED)
+        self._halt = Wish(self._halting, STOPPED, always=True)
 
     def send(self, content: Json) -> None:
         """Tell all views something."""
@@ -70,7 +70,8 @@ class Desk:
         """Take in what there is; gives the book. To be called once, under the Stepper's lock."""
         self._take_in()
         marks, past = hasattr(self.stepper, "break_at"), hasattr(self.stepper, "rewind")
-        offers = book(present.commands_of(self.stepper), marks, past, len(TABS))
+        extra = answers.extra_tabs(self.stepper)
+        offers = book(present.commands_of(self.stepper), marks, past, len(TABS) + len(extra)) | {"extra": extra}
         self._keys = [stage["key"] for stage in offers["stages"]]
         return dict(clean(offers))
 
@@ -97,7 +98,6 @@ class Desk:
         events_kept = self._events.update(stepper.events, self._timeline.turn_of_event)
         self._changes = None
         self._record = record = present.record_of(stepper)
-        self._past.take(stepper)
         ctx = stepper.here.holds.get("ctx") if stepper.here is not None else None
         same_step = before is not None and record is not None and _step(before) == _step(record)
         self._invocation = getattr(ctx, "invocation", ctx) or (self._invocation if same_step else None)
@@ -308,6 +308,9 @@ class Desk:
 
     def halt(self) -> None:
         """Let a command that is under way end at the next stop. Called on any thread, without the lock."""
+        if self.stepper.lock.acquire(blocking=False):  # nothing is under way
+            self.stepper.lock.release()
+            return
         if self._halt not in self.stepper.breakpoints:
             self.stepper.breakpoints.append(self._halt)
 

@@ -67,13 +67,12 @@ def _before_that(stepper: Any, past: Past, moment: Moment, against: str) -> Json
     number = moment.record.number
     if against == "request":
         return sent_before(stepper, number)
-    before = past.before(stepper, number)
-    return before if moment.exact else None
+    return past.before(stepper, number)
 
 
 def _why(moment: Moment) -> list[list[Any]]:
     record = moment.record
-    page: list[list[Any]] = [["p", ["mut", moment.why]]] if moment.why else []
+    page: list[list[Any]] = []
     if record.error:
         page.append(["h", "At this stop", ["mut", present.words(record)]])
         page.append(["table", None, [[[["mut", "came to"]], [["bad", ["i", "warn"], record.error]]]]])
@@ -90,7 +89,7 @@ def look(stepper: Any, past: Past, timeline: Timeline, number: int) -> Json:
     stored = [r.event for r in stepper.stops[: number + 1] if r.event is not None]
     first = next((r.event for r in stepper.stops if r.event is not None), len(stepper.events))
     events = (stored[-1] if stored else first - 1) + 1
-    return {"stop": number, "at": present.told(moment.record, timeline), "events": events, "why": moment.why}
+    return {"stop": number, "at": present.told(moment.record, timeline), "events": events, "why": ""}
 
 
 def copied(stepper: Any, past: Past, number: int | None, way: str) -> str:

@@ -210,6 +210,11 @@ function contentsView(app) {
     key(e) { if (e.key === "p") toggle(); else if (e.key === "[" || e.key === "]") { stop(); goTo(pass + (e.key === "]" ? 1 : -1)); } else return false; return true; },
     draw(news, m) {
       if (news === "assembly") take(m);
+      if (news === "absent" && m.to.type === "assemble" && m.to.viewer && asm) { // nobody is there to assemble: say so, and show what is shown
+        const v = asm.viewer;
+        agent.value = v.agent; branch.value = v.branch; scope.value = v.scope; include.set(v.include || ""); compact.checked = !!v.compaction;
+        text(off, "What if: this one needs a kernel"); reset.hidden = true; form.classList.add("other");
+      }
       if (news === "rows" && late) ask(null);
       if (news === "view" || news === "show") {
         const a = st.view.agents, options = (key) => h("datalist", { id: app.id(key) }, [...new Set([...a, ...st.events].map((x) => x[key]))].filter(Boolean).map((x) => h("option", { value: x })));

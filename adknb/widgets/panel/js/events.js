@@ -49,10 +49,10 @@ function eventsView(app) {
     return h("span.fate.f-" + f, { title: word(f) }, icon(f), h("span", says));
   }
   function row(k) {
-    const i = view[k], e = st.events[i], chosen = i === app.ui.ev, later = app.ui.look && i >= app.ui.look.events;
+    const i = view[k], e = st.events[i], chosen = i === app.ui.ev, later = i >= (app.ui.look ? app.ui.look.events : (st.view.upto ?? Infinity));
     const cell = {
       i: String(i), time: h("span", { title: e.time }, e.time.slice(0, 8)), author: who(app, e.author),
-      kind: [icon(e.kind, "k"), h("span", e.kind)], tokens: e.tokens ? num(e.tokens) : "", fate: later ? mut("not stored yet") : fate(i),
+      kind: [icon(e.kind, "k"), h("span", e.kind)], tokens: e.tokens ? num(e.tokens) : "", fate: later ? mut(st.book.recording ? "later" : "not stored yet") : fate(i),
     };
     const attrs = { class: cls(chosen && "sel", later && "later"), role: "row", id: app.id("e" + i), rowindex: k + 2, selected: chosen };
     return h("div.gr", { ...attrs, onclick: () => app.select(i) }, names.map((c) => h("div.c-" + c, { role: "gridcell" }, c in cell ? cell[c] : e[c])));
@@ -72,10 +72,11 @@ function eventsView(app) {
   function detailOf(i) {
     detail.classList.toggle("none", i === null || !st.events[i]);
     if (i === null || !st.events[i]) return fill(detail, h("p.mut", "Choose a row to read its event as JSON."));
-    const head = h("h4", "#" + i, gap(), jump(app, "Contents", i), app.views.Branches ? jump(app, "Branches", i) : "");
+    const head = h("h4", "#" + i, gap(), jump(app, "Contents", i), app.views.Branches ? jump(app, "Branches", i) : "",
+      st.book.recording ? button(".b", { title: "To this event: the request that it answers", onclick: () => { app.lookAt(i); app.tab("Request"); } }, "Request") : "");
     if (got && got.i === i) {
       const whole = JSON.stringify(got.json, null, 2), cut = whole.length > WHOLE_JSON;
-      const rest = `${num(whole.length - WHOLE_JSON)} characters more: dbg.events[${i}].to_json() has them all.`;
+      const rest = `${num(whole.length - WHOLE_JSON)} characters more: ${st.book.recording ? "recording" : "dbg"}.events[${i}].to_json() has them all.`;
       return fill(detail, head, h("pre", cut ? whole.slice(0, WHOLE_JSON) : whole), cut && h("p.mut", rest));
     }
     fill(detail, head, h("p.mut", "…"));

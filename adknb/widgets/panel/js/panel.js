@@ -5,6 +5,7 @@ const TABS = {
   Request: requestView, Contents: contentsView, Branches: branchesView, Events: eventsView, State: stateView, Where: whereView,
   Source: sourceView, Findings: findingsView,
 };
+const EXTRA = { Live: liveView, Screen: screenView }; // only where the kernel offers them (book.extra)
 let panels = 0;
 
 function render({ model, el: host, signal }) {
@@ -16,6 +17,7 @@ function render({ model, el: host, signal }) {
     tab(t) { app.ui.tab = t; frame(); views[t].draw("show"); },
     /** Shows a past stop without going there (ui.look), or the present one again. Views with `past` follow. */
     lookAt(n) {
+      if (st.book.recording) { if (n !== null && n >= 0 && n < st.events.length) app.send({ type: "rewind", stop: n }); return; } // nothing runs: one goes there
       const leaves = n === null || n < 0 || n >= present();
       if (leaves && !app.ui.look) return;
       app.ui.look = leaves ? null : { stop: n, at: null, phase: "", events: st.events.length, why: "" };
@@ -37,17 +39,18 @@ function render({ model, el: host, signal }) {
     edit(what) { app.tab("Request"); views.Request.edit(what); },
   };
   st.view.agents.forEach((a) => app.author(a.name));
+  const offered = (t) => t === "Timeline" || !st.book.tabs || st.book.tabs.includes(t); // a recording has fewer views
   const bar = toolbar(app), busy = progress(app, () => bar.disable()), strip = flow(app), look = looking(app), tree = timeline(app);
-  const views = (app.views = Object.fromEntries(Object.entries(TABS).map(([t, make]) => [t, make(app)])));
+  const views = (app.views = Object.fromEntries([...Object.entries(TABS).filter(([t]) => offered(t)), ...(st.book.extra || []).map((t) => [t, EXTRA[t]])].map(([t, make]) => [t, make(app)])));
   const tabOf = (t) => {
     const attrs = { role: "tab", id: app.id("tab-" + t), controls: app.id(t === "Timeline" ? "p-Timeline" : "view") };
     return button("", { ...attrs, onclick: () => app.tab(t), onfocus: () => app.ui.tab !== t && app.tab(t) }, t);
   };
-  const tabs = h("div.tabs", { role: "tablist", label: "Views" }, Object.keys(TABS).map(tabOf)), settle = roving(tabs, "button");
+  const tabs = h("div.tabs", { role: "tablist", label: "Views" }, Object.keys(views).map(tabOf)), settle = roving(tabs, "button");
   const view = h("div.view", { role: "tabpanel", id: app.id("view") }), note = h("div.note"), wrong = h("div.note.wrong", { role: "alert" });
   const quiet = h("div.note.quiet", { role: "status" }), printed = h("pre.note", { tabindex: "0", label: "Printed by the last command" });
   const main = h("div.main", tree.el, h("div.work", tabs, quiet, look.el, note, wrong, printed, view));
-  const root = app.root = h("div.adk", { role: "region", label: "adknb: " + st.view.title, tabindex: "-1" }, bar.el, busy.el, strip.el, main);
+  const root = app.root = h("div.adk", { role: "region", label: "adknb: " + st.view.title, tabindex: "-1" }, bar.el, busy.el, st.book.stages.length ? strip.el : "", main);
 
   function frame() {
     const t = app.ui.tab, v = st.view;

@@ -4,12 +4,12 @@ const AGAINST = [["stop", "last pause"], ["step", "step began"], ["request", "la
 const COPIES = [["json", "as JSON"], ["curl", "as curl for the Gemini API"], ["python", "as Python"]];
 
 function requestView(app) {
-  const st = app.st, more = { against: "stop" }, page = pageView(app, "Request", more), { body, el } = page;
+  const st = app.st, options = st.book.against || AGAINST, more = { against: options[0][0] }, page = pageView(app, "Request", more), { body, el } = page;
   const ed = editor(app, { opened: () => show(true), left: () => { show(false); (edit.disabled ? body : edit).focus(); }, applied: () => page.ask() });
   let jumped = -1;
 
   // -- the bar
-  const against = choice("Changes since", AGAINST, more.against, (v) => { more.against = v; page.ask(); });
+  const against = choice("Changes since", options, more.against, (v) => { more.against = v; page.ask(); });
   const sum = button(".lk.sum", { title: "To the next change (j)", onclick: () => jumpToChange(1) });
   const flash = mut({ role: "status", class: "flash" });
   const takeBack = () => { edit.focus(); app.send({ type: "undo" }); };
@@ -58,11 +58,11 @@ function requestView(app) {
     const locked = st.view.locked, past = !!app.ui.look, none = past || !st.view.edits.length || !!st.silent || st.file;
     undo.hidden = !st.view.edited || past;
     edit.disabled = none;
-    edit.hidden = st.file;
+    edit.hidden = st.file || st.book.recording;
     copy.disabled = !!st.silent && !st.file;
     const names = st.view.edits.map(([, label]) => label.toLowerCase()).join(", ");
     edit.title = past ? "A past stop can be looked at; Rewind here to edit it" : none ? locked || "There is nothing to edit at this stop" : `Edit ${names} (e)`;
-    against.querySelector("button").textContent = past ? "stop before" : "last pause";
+    if (!st.book.against) against.querySelector("button").textContent = past ? "stop before" : "last pause";
   }
   return {
     el, past: true,
