@@ -13,9 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adknb.engine.context import RunConfig
+    from adknb.engine.context import LiveConfig, RunConfig
     from adknb.engine.event import Event
     from adknb.engine.gemini import Gemini
+    from adknb.engine.live import LiveRequest, LiveSession, YieldedError
     from adknb.engine.llm_agent import LlmAgent
     from adknb.engine.plugin import Plugin
     from adknb.engine.runner import Runner
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from adknb.files.findings import doctor
     from adknb.scenarios import ScriptedModel, scenario
     from adknb.stepper import Stepper, at, changed, event, step, when
+    from adknb.stepper.live_stepper import LiveStepper, step_live
     from adknb.stepper.replays import replay
 
 __version__ = "0.1.0"
@@ -36,6 +38,10 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "Event",
     "FunctionTool",
     "Gemini",
+    "LiveConfig",
+    "LiveRequest",
+    "LiveSession",
+    "LiveStepper",
     "LlmAgent",
     "LoopAgent",
     "ParallelAgent",
@@ -47,13 +53,17 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "ScriptedModel",
     "SequentialAgent",
     "Stepper",
+    "YieldedError",
     "at",
+    "attach",
     "changed",
     "doctor",
     "event",
     "replay",
     "scenario",
     "step",
+    "step_live",
+    "watch",
     "when",
 ]
 
@@ -61,6 +71,10 @@ _HOMES = {
     "Event": "adknb.engine.event",
     "FunctionTool": "adknb.engine.tool",
     "Gemini": "adknb.engine.gemini",
+    "LiveConfig": "adknb.engine.context",
+    "LiveRequest": "adknb.engine.live",
+    "LiveSession": "adknb.engine.live",
+    "LiveStepper": "adknb.stepper.live_stepper",
     "LlmAgent": "adknb.engine.llm_agent",
     "LoopAgent": "adknb.engine.workflow_agents",
     "ParallelAgent": "adknb.engine.workflow_agents",
@@ -72,7 +86,9 @@ _HOMES = {
     "ScriptedModel": "adknb.scenarios",
     "SequentialAgent": "adknb.engine.workflow_agents",
     "Stepper": "adknb.stepper",
+    "YieldedError": "adknb.engine.live",
     "at": "adknb.stepper",
+    "attach": "adknb.attach",
     "changed": "adknb.stepper",
     "doctor": "adknb.files.findings",
     "event": "adknb.stepper",
@@ -80,32 +96,21 @@ _HOMES = {
     "replay": "adknb.stepper.replays",
     "scenario": "adknb.scenarios",
     "step": "adknb.stepper",
+    "step_live": "adknb.stepper.live_stepper",
+    "watch": "adknb.attach",
     "when": "adknb.stepper",
 }
-
-_PROMISED = {
-    "attach": "attach, a google-adk agent under the Stepper",
-    "watch": "watch, a run followed as it happens",
-}
-"""Names that will come, and what each will be."""
 
 
 def __getattr__(name: str) -> Any:
     """Fetch a public name from its home.
 
     Raises:
-        AttributeError: there is no such name; for one that is promised it is a NotBuiltYet as well.
+        AttributeError: there is no such name.
     """
     if name in _HOMES:
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)
         return value
-    if name in _PROMISED:
-        from adknb.engine.errors import NotBuiltYet
-
-        class NameNotBuiltYet(NotBuiltYet, AttributeError):  # an AttributeError, so that hasattr() says False
-            pass
-
-        raise NameNotBuiltYet(_PROMISED[name])
     raise AttributeError(f"module 'adknb' has no attribute {name!r}")
 
 
