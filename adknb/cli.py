@@ -1,4 +1,4 @@
-"""The command line: `adknb step | trace | open | doctor | lab`.
+"""The command line: `adknb step | trace | open | doctor | lab | new-notebook`.
 
 Exit status: 0 fine, 1 a difference or an error-severity finding, 2 bad input (one line on stderr, no traceback),
 130 interrupted.
@@ -100,6 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     lab.add_argument("notebook", nargs="?", metavar="NOTEBOOK", help="which notebook (default: the first)")
     lab.set_defaults(run=_lab)
+
+    new = commands.add_parser("new-notebook", help="write a notebook that keeps a stepped session as a test of nbval's")
+    new.add_argument("path", nargs="?", metavar="PATH", help="the notebook (default: stepped.ipynb)")
+    new.add_argument("--session", metavar="FILE", help="a session, as `adknb open` takes it, or a run dbg.save wrote")
+    new.add_argument("--force", action="store_true", help="write over the notebook if it is there")
+    new.set_defaults(run=_new_notebook)
     return parser
 
 
@@ -166,6 +172,12 @@ def _lab(options: argparse.Namespace) -> int:
     from adknb.lab import main as main_lab
 
     return main_lab(options.notebook, options.others)
+
+
+def _new_notebook(options: argparse.Namespace) -> int:
+    from adknb.new_notebook import main as main_new_notebook
+
+    return main_new_notebook(options.path, options.session, options.force)
 
 
 if __name__ == "__main__":

@@ -25,12 +25,17 @@ def first_stop(path: Path) -> str:
     return found[0] if found else ""
 
 
-PAUSED = {path.name: stop for path in sorted(NOTEBOOKS.glob("*.ipynb")) if (stop := first_stop(path))}
+PAUSED = {
+    path.name: stop
+    for path in sorted(NOTEBOOKS.glob("*.ipynb"))
+    if not path.name.endswith(".zh.ipynb") and (stop := first_stop(path))
+}
+TRUSTED = "01-one-turn.ipynb"
+"""Opened as by `adknb lab` too; what an untrusted page shows, a trusted one shows as well."""
 
 
-@pytest.mark.parametrize("trusted", [True, False], ids=["trusted, as by adknb lab", "not trusted"])
-@pytest.mark.parametrize("name", PAUSED)
-def test_an_opened_notebook_shows_its_first_stop(
+@pytest.mark.parametrize("name, trusted", [(TRUSTED, True), *((name, False) for name in PAUSED)])
+def test_an_opened_notebook_shows_its_first_stop_and_runs_to_its_end(
     name: str, trusted: bool, lab: harness.Lab, folder: Path, screen: harness.Screen
 ) -> None:
     copy = folder / f"first-sight-{trusted}" / name
@@ -42,6 +47,8 @@ def test_an_opened_notebook_shows_its_first_stop(
     outputs = screen.page.locator(".jp-OutputArea-output")
     expect(outputs.get_by_text(re.compile(rf"\b{PAUSED[name]}\b")).first).to_be_visible()
     expect(screen.page.get_by_text("Error displaying widget")).to_have_count(0)
+    if not trusted:
+        assert harness.run_all(screen.page), f"{name}: a cell raised"
     harness.shut_down(screen.page)
 
 

@@ -1,4 +1,4 @@
-"""What the notebooks ask of anything on the screen: `says(x, text)`, `calls(x)`, `answers(x)`, `key_checks(x)`.
+"""What the notebooks ask of anything on the screen: `says(x, text)`, `calls(x)`, `answers(x)`.
 
 `x` may be a request, a response, an event, a content, JSON of these, a list or dict of any of them, a state, a stop, or
 what has events and a state: a session, a Recording, a Stepper.
@@ -17,10 +17,9 @@ from adknb.engine.event_json import snake
 from adknb.engine.model import LLMRequest
 from adknb.engine.response import LLMResponse
 from adknb.engine.stops import Stop
-from adknb.lens.key_checks import KeyCheck, key_checks
 from adknb.stepper.patches import editable
 
-__all__ = ["KeyCheck", "answers", "calls", "key_checks", "says"]
+__all__ = ["answers", "calls", "says"]
 
 SAID = {
     "event": ("content", "actions", "error_message", "input_transcription", "output_transcription"),
