@@ -2,7 +2,7 @@
 
     cli, lab ─► all      widgets, attach, course ─► stepper, files      stepper, files ─► lens, scenarios
     front, fixes, lens, scenarios ─► engine
-    whatever reads a file ─► json_text ─► engine.errors
+    whatever reads a file ─► json_text ─► engine.errors ◄─ whole_file ◄─ whatever writes one
 
 Inside the engine, downwards only: LEVELS. Imports for type checkers only (`if TYPE_CHECKING:`) cost nothing and are
 free inside a package, never across packages.
@@ -20,22 +20,24 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "adknb"
 
-BELOW_STEPPER = {"engine", "front", "fixes", "json_text", "lens", "scenarios"}
-ALL = {*BELOW_STEPPER, "stepper", "files", "widgets", "attach", "course", "gomap", "cli", "lab"}
+BELOW_STEPPER = {"engine", "front", "fixes", "json_text", "lens", "scenarios", "whole_file"}
+ALL = {*BELOW_STEPPER, "stepper", "files", "widgets", "attach", "course", "gomap", "cli", "lab", "new_notebook"}
 MAY_IMPORT = {
     "engine": {"engine"},
     "front": {"engine"},
     "fixes": {"engine", "fixes"},
     "json_text": {"engine"},
+    "whole_file": {"engine"},
     "lens": {"engine", "lens"},
     "scenarios": {"engine", "json_text", "scenarios"},
     "stepper": {*BELOW_STEPPER, "stepper"},
     "files": {*BELOW_STEPPER, "files"},
     "widgets": {*BELOW_STEPPER, "stepper", "files", "gomap", "widgets"},  # gomap: the Source view tells Go homes
     "attach": {*BELOW_STEPPER, "stepper", "files", "attach"},
-    "course": {*BELOW_STEPPER, "stepper", "files"},
+    "course": {*BELOW_STEPPER, "stepper", "files", "course"},
     "gomap": set(),
     "lab": {"engine"},
+    "new_notebook": {"engine", "files", "whole_file"},
     "cli": ALL,
     "__main__": {"cli"},
     "": ALL,  # adknb/__init__.py, which fetches its names when they are used
@@ -79,6 +81,7 @@ THIRD_PARTY = {
     "stepper": {*ALWAYS_THERE, "jsonpatch"},
     "widgets": {*ALWAYS_THERE, "anywidget", "ipywidgets", "traitlets", "IPython", "graphviz", "pandas"},
     "attach": {*ALWAYS_THERE, "google.adk"},
+    "course": {*ALWAYS_THERE, "anywidget", "traitlets"},
 }
 IN_FUNCTIONS = {
     "engine": {"google.genai"},  # the Gemini adapter's client
