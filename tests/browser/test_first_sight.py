@@ -40,6 +40,7 @@ def test_an_opened_notebook_shows_its_first_stop_and_runs_to_its_end(
 ) -> None:
     copy = folder / f"first-sight-{trusted}" / name
     copy.parent.mkdir(exist_ok=True)
+    shutil.copytree(NOTEBOOKS / "data", copy.parent / "data", dirs_exist_ok=True)  # what a notebook opens
     shutil.copy(NOTEBOOKS / name, copy)
     if trusted:
         NotebookNotary(data_dir=str(lab.data)).sign(nbformat.read(copy, as_version=4))
