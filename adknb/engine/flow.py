@@ -140,6 +140,8 @@ class Flow:
     def declare_tools(self, ctx: InvocationContext, request: LLMRequest) -> None:
         """Every tool adds itself to the request; a toolset that knows how may adjust it then (R1.4).
 
+        Each is given a context of its own, and there is no call yet whose id it could have: one is made.
+
         Raises:
             FlowError: naming the tool or toolset that cannot.
         """
@@ -151,7 +153,7 @@ class Flow:
                         raise FlowError(f"tool {member.name!r} cannot add itself to a request")
                     continue
                 try:
-                    process_request(Context(ctx), request)
+                    process_request(Context(ctx, function_call_id=ctx.platform.new_id()), request)
                 except FlowError:
                     raise
                 except Exception as error:

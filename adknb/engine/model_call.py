@@ -62,6 +62,7 @@ def call_llm(
                 response = yield from _recover(callback_ctx, request, error, callbacks)
             if response is None:
                 return
+            ctx.platform.new_id()  # the reference draws one here, which no event carries; the later ones count on
             populate_client_function_call_ids(ctx, response.content)
             altered = yield from first_answer(
                 Seam.AFTER_MODEL, after, callback_ctx, response, request=request, response=response, ctx=callback_ctx

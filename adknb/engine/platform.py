@@ -159,7 +159,7 @@ def counted(run_tasks: TaskRunner = in_order, start: float = 1_700_000_000.0) ->
     ids, ticks = itertools.count(1), itertools.count()
     return Platform(
         clock=lambda: start + next(ticks) / 1000,
-        new_id=lambda: f"id-{next(ids):04}",  # sorted as texts they stay in order
+        new_id=lambda: f"id-{next(ids)}",
         run_tasks=run_tasks,
         start_again=lambda: counted(run_tasks, start),
         readings=lambda: {"counted": start},

@@ -163,7 +163,7 @@ def _give_a_past(built: Built, scenario: dict[str, Any], platform: Platform) -> 
         runner.artifact_service.save(session, name, types.Part(text=text))
     for n, given in enumerate(scenario.get("events", [])):
         event = Event.from_json(given, f"events[{n}]")
-        event.id = event.id or platform.new_id()
+        event.id = event.id or f"given-{n}"  # the run's own are counted from its first turn
         event.timestamp = event.timestamp or platform.clock()
         runner.session_service.append_event(session, event)
 

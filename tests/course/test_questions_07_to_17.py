@@ -189,7 +189,7 @@ PROOFS = {
     ("14", 2): ("14a", None, same_events, {
         (): "none; only the order of the two starts differs", (2,): "the event with the merged answers", (2, 3): "all behind the calls"}),
     ("14", 3): ("14a", None, lambda d: tuple(which(i, "adk-") for i in calls(d.requests[1])), {
-        ("", ""): "none: both were generated", ("adk-", "adk-"): "adk-id-0003 and adk-id-0004"}),
+        ("", ""): "none: both were generated", ("adk-", "adk-"): "adk-id-6 and adk-id-7"}),
     ("14", 4): ("14a", None, lambda d: [e.to_json() for e in d.events] == [e.to_json() for e in run_to("14a").events], {
         True: "equal to the last byte, ids and times too", False: "alike but for ids and times"}),
     ("14", 5): ("14a", None, runners_alike, {4: "in all four", 3: "in three: not with threads", 2: "in two"}),
