@@ -15,6 +15,7 @@ from adknb.scenarios import load, trace
 
 GOLDEN = Path(__file__).parent / "golden"
 
+
 def _compare():
     spec = importlib.util.spec_from_file_location("golden_compare", GOLDEN / "compare.py")
     module = importlib.util.module_from_spec(spec)
