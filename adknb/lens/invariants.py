@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from google.genai import types
 
-from adknb.engine.copies.packed import CALL, RESPONSE
+from adknb.engine.copies.packed import CALL
 from adknb.engine.copies.promises import packed_of
 from adknb.engine.event import Event, function_calls_of, function_responses_of, parts_of
 
@@ -54,12 +54,13 @@ TEXT = _Read([], [], True)
 def _read(content: types.Content) -> _Read:
     packed = packed_of(content)
     if packed is None:
-        calls, responses = function_calls_of(content), function_responses_of(content)
-        return _Read([c.id for c in calls], [r.id for r in responses], False)
-    pairs = [part for part in packed[1] if type(part) is tuple]
-    if not pairs:
-        return TEXT
-    return _Read([p[1] for p in pairs if p[0] == CALL], [p[1] for p in pairs if p[0] == RESPONSE], True)
+        return _Read([c.id for c in function_calls_of(content)], [r.id for r in function_responses_of(content)], False)
+    calls: list[str | None] = []
+    responses: list[str | None] = []
+    for part in packed[1]:
+        if type(part) is tuple:
+            (calls if part[0] == CALL else responses).append(part[1])
+    return _Read(calls, responses, True) if calls or responses else TEXT
 
 
 def _pairs_adjacent(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
@@ -69,9 +70,11 @@ def _pairs_adjacent(contents: Sequence[types.Content], read: Sequence[_Read], ev
     for i, content in enumerate(read):
         if not content.calls:
             continue
-        wanted = {c for c in content.calls if c in answered}
-        if wanted and wanted - set(read[i + 1].responses if i + 1 < len(read) else ()):
-            far.append(i)
+        behind = read[i + 1].responses if i + 1 < len(read) else []
+        for call in content.calls:
+            if call in answered and call not in behind:
+                far.append(i)
+                break
     why = "a call is answered, but not in the content right behind it"
     return _told("pairs adjacent", far, why)
 
@@ -83,8 +86,10 @@ def _no_orphan(contents: Sequence[types.Content], read: Sequence[_Read], events:
     for i, content in enumerate(read):
         if content is TEXT:
             continue
-        if any(r and r not in called for r in content.responses):
-            orphans.append(i)
+        for response in content.responses:
+            if response and response not in called:
+                orphans.append(i)
+                break
         called.update(content.calls)
     return _told("no orphan", orphans, "an answer has no call in front of it")
 
@@ -97,8 +102,12 @@ def _last_is_user(contents: Sequence[types.Content], read: Sequence[_Read], even
 
 def _ids_stripped(contents: Sequence[types.Content], read: Sequence[_Read], events: Iterable[Event]) -> Invariant:
     """Generated call ids are ADK's own affair."""
-    ids = [(i, [*content.calls, *content.responses]) for i, content in enumerate(read) if content is not TEXT]
-    kept = [i for i, of_content in ids if any((x or "").startswith(CLIENT_ID) for x in of_content)]
+    kept = []
+    for i, content in enumerate(read):
+        for call_id in content.calls + content.responses if content is not TEXT else ():
+            if call_id and call_id.startswith(CLIENT_ID):
+                kept.append(i)
+                break
     return _told("ids stripped", kept, "a generated call id is still there")
 
 

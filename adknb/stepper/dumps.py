@@ -7,16 +7,20 @@ that nobody has touched since it was assembled has not even changed hands: telli
 
 from __future__ import annotations
 
+import marshal
+import re
 from typing import Any
 
 from google.genai import types
 
-from adknb.engine.copies.packed import Packed, pack, unpack
+from adknb.engine.copies.packed import CALL, Packed, pack, unpack
 from adknb.engine.copies.promises import PromisedContent, how_many_kept, packed_of
 from adknb.engine.model import LLMRequest
 from adknb.stepper.edits import content_json, rest_json
 
 Json = dict[str, Any]
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 ORDER = ("model", "contents", "config", "tools")
 """The fields of a request's JSON."""
@@ -36,9 +40,12 @@ class Said:
     def json(self) -> Json:
         """As JSON; the same object whenever it is asked for: to be looked at, not changed."""
         if self._json is None:
-            parts = None if self.parts is None else [None if part is None else unpack(part) for part in self.parts]
-            self._json = content_json(types.Content.model_construct(role=self.role, parts=parts))
+            self._json = _said_plainly(self.role, self.parts) or content_json(self._content())
         return self._json
+
+    def _content(self) -> types.Content:
+        parts = None if self.parts is None else [None if part is None else unpack(part) for part in self.parts]
+        return types.Content.model_construct(role=self.role, parts=parts)
 
 
 class AsItWas:
@@ -153,6 +160,41 @@ class Dumps:
 
 
 NOTHING = Said(None, None)
+
+
+def _said_plainly(role: Any, parts: tuple[Packed | None, ...] | None) -> Json | None:
+    """What `edits.content_json` gives of texts, calls and responses that hold plain JSON; None for all else.
+
+    Histories consist of such contents, and it is much quicker to write them than to build them and write those.
+    """
+    if type(role) is not str or not parts:
+        return None
+    written: list[Json] = []
+    for part in parts:
+        if type(part) is str:
+            if not _is_plain(part):
+                return None
+            written.append({"text": part})
+        elif type(part) is tuple:
+            kind, call_id, name, packed = part
+            data = marshal.loads(packed)
+            if not (call_id and name and type(data) is dict and _is_plain([call_id, name, data])):
+                return None
+            at, holds = ("functionCall", "args") if kind == CALL else ("functionResponse", "response")
+            written.append({at: {"id": call_id, "name": name, holds: data}})
+        else:
+            return None
+    return {"role": role, "parts": written}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON says it as it is: no null, which is left out there, no float, whose text is pydantic's affair."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii() or not _SURROGATE.search(value)
+    if kind is dict:
+        return all(type(name) is str and _is_plain(name) and _is_plain(inner) for name, inner in value.items())
+    return all(map(_is_plain, value)) if kind is list else kind is int or kind is bool
 
 
 def _touchable(live: list[Any]) -> list[int]:

@@ -98,3 +98,26 @@ def test_what_a_reader_may_have_touched_is_told(make: Callable[[], LLMRequest]) 
     assert 1 in dumps.touched(live.contents)
     live.contents[2] = "no content"  # type: ignore[call-overload]
     assert 2 in dumps.touched(live.contents)
+
+
+texts = st.text(st.characters(), max_size=5)  # surrogates among them
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts | st.binary(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+data = st.dictionaries(texts, values, max_size=3)
+ids = st.none() | texts
+parts = st.one_of(
+    st.builds(lambda text: types.Part(text=text), texts),
+    st.builds(lambda i, n, d: types.Part(function_call=types.FunctionCall(id=i, name=n, args=d)), ids, ids, data),
+    st.builds(
+        lambda i, n, d: types.Part(function_response=types.FunctionResponse(id=i, name=n, response=d)), ids, ids, data
+    ),
+)
+
+
+@given(st.none() | texts, st.lists(parts, max_size=3))
+def test_what_is_written_without_building_it_is_what_would_be(role: str | None, some: list[types.Part]) -> None:
+    live = LLMRequest("m", [types.Content(role=role, parts=some)])
+    assert repr(Dumps().request(live).json["contents"]) == repr(request_json(live)["contents"])
