@@ -1,6 +1,6 @@
 """The notebooks of lessons 07 to 17 stop where the curriculum says, in its order, and show no answer before it is asked.
 
-(Lessons 11 and 16 have files of their own.)
+(Lesson 16 needs google-adk.)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from tests.course.test_lessons import STOPS
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-LESSONS = ("07", "08", "09", "10", "12", "13", "14", "15", "17")
+LESSONS = ("07", "08", "09", "10", "11", "12", "13", "14", "15", "17")
 
 
 def code_of(lesson: str) -> list[str]:
