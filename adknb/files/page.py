@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,13 @@ MOST_ROWS = 4_000
 
 SHORTEST, LONGEST = 60, 20_000
 """How much of an event's words is shown at least and at most, in characters."""
+
+
+LINKS = 12
+"""So many events of a finding are linked."""
+
+FINDINGS = 40
+"""So many findings are told, the worst first."""
 
 
 def page(recording: Recording) -> str:
@@ -103,6 +111,7 @@ def _head(recording: Recording, told: dict[int, Told | None]) -> str:
     parts.append(f"<p>{_e(recording.summary())}</p>")
     parts += [f'<p class="note">{_prose(note)}</p>' for note in recording.notes]
     parts += [f"<p>{_e(line)}</p>" for line in the_rest(recording, 400)]
+    parts.append(_findings(recording))
     agents = recording.agents
     if len(agents.parents) > 1:
         guess = "" if recording.definition is not None else ", as near as the events tell"
@@ -122,6 +131,29 @@ def _head(recording: Recording, told: dict[int, Told | None]) -> str:
         items = "".join(f"<li>{_prose(sentence)}</li>" for sentence in unknown)
         parts.append(_details("What the file cannot tell", f"<ul>{items}</ul>"))
     return "".join([*parts, "</header>"])
+
+
+def _findings(recording: Recording) -> str:
+    """What the doctor finds, the worst first, each with links to its events; nothing where it finds nothing."""
+    found = recording.findings()
+    if not found:
+        return ""
+    items = []
+    for finding in found[:FINDINGS]:
+        links = ", ".join(f'<a href="#e{at}">{at}</a>' for at in finding.events[:LINKS])
+        more = f" and {len(finding.events) - LINKS} more" if len(finding.events) > LINKS else ""
+        events = f" · {'event' if len(finding.events) == 1 else 'events'} {links}{more}" if finding.events else ""
+        case = f" ({finding.case})" if finding.case else ""
+        items.append(
+            f'<li><b class="{finding.severity}">{finding.severity}</b> <b>{_e(finding.check)}</b>{_e(case)}{events}'
+            f"<p>{_prose(finding.why)}</p><p>→ {_prose(finding.do)}</p></li>"
+        )
+    if len(found) > len(items):
+        items.append(f"<li>{len(found) - len(items)} more: <code>adknb doctor FILE</code> has all.</li>")
+    numbers = Counter(finding.severity for finding in found)
+    count = ", ".join(f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in numbers.items())
+    listed = f'<ul class="found">{"".join(items)}</ul>'
+    return f"<details open><summary>The doctor finds {count}</summary>{listed}</details>"
 
 
 def _unknown(recording: Recording, told: dict[int, Told | None]) -> list[str]:

@@ -1,10 +1,10 @@
 """How the HTML file of a recording looks: light and dark, wide and narrow, on paper."""
 
 STYLE = """
-:root{color-scheme:light dark;--line:#d5d7dd;--soft:#63676f;--user:#2f6fd0;--agent:#2e8555;--odd:#a34a00;--back:#fff;
---card:#f7f8fa;--text:#1b1d21}
+:root{color-scheme:light dark;--line:#d5d7dd;--soft:#63676f;--user:#2f6fd0;--agent:#2e8555;--odd:#a34a00;
+--bad:#b3261e;--back:#fff;--card:#f7f8fa;--text:#1b1d21}
 @media(prefers-color-scheme:dark){:root{--line:#3a3d44;--soft:#a3a8b2;--user:#7fb0ff;--agent:#6fcf97;--odd:#ffb066;
---back:#16181c;--card:#1e2126;--text:#e6e8ec}}
+--bad:#ff8a80;--back:#16181c;--card:#1e2126;--text:#e6e8ec}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem;max-width:64rem;background:var(--back);color:var(--text);
 font:15px/1.5 system-ui,sans-serif}
@@ -33,6 +33,12 @@ th{font-weight:600;color:var(--soft)}
 td{overflow-wrap:anywhere}
 td:first-child,td:nth-child(2),td:nth-child(3){white-space:nowrap;width:1%}
 ul{margin:.3rem 0;padding-left:1.2rem}
+.found{list-style:none;padding-left:0}
+.found li{border-left:3px solid var(--line);padding-left:.6rem;margin:.5rem 0}
+.found p{margin:.1rem 0}
+b.error{color:var(--bad)}
+b.warning{color:var(--odd)}
+b.note{border:0;padding:0;color:var(--soft)}
 a{color:var(--user)}
 @media(max-width:40rem){body{padding:.5rem}table{font-size:.8rem}}
 @media print{details>*{display:block}article{break-inside:avoid}}

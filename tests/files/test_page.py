@@ -149,3 +149,36 @@ def test_a_definition_is_shown_with_the_request() -> None:
     assert text.count("Be &lt;kind&gt;.") == 1
     assert 'Instruction, tools and settings as for <a href="#e1">event 1</a>.' in text
     assert "Instruction, tools and settings: m, no tools" in text
+
+
+def test_the_findings_are_told_with_links_to_their_events() -> None:
+    call = {"functionCall": {"name": EVIL, "args": {}}}
+    answer = {"functionResponse": {"id": "nobody's", "name": EVIL, "response": {"n": 1}}}
+    found = page(
+        recording(
+            says("user", "hi"),
+            {"author": "a", "content": {"role": "model", "parts": [call]}},
+            {"author": "a", "content": {"role": "user", "parts": [answer]}},
+            says("a", "there"),
+        )
+    )
+    assert "The doctor finds" in found and "orphan-response" in found
+    links = [href for tag, a in tags(found).seen if tag == "a" and (href := a.get("href") or "").startswith("#e")]
+    assert "#e2" in links and all(f'id="{href[1:]}"' in found for href in links)
+    assert "<script" not in found and "<img" not in found
+
+
+def test_where_nothing_is_wrong_no_doctor_is_mentioned() -> None:
+    assert "doctor" not in page(recording(says("user", "hi"), says("a", "there")))
+
+
+def test_of_very_many_findings_the_worst_are_told_and_the_rest_counted() -> None:
+    answers = [
+        {"author": "a", "content": {"role": "user", "parts": [{"functionResponse": {"id": f"x{n}", "name": "f"}}]}}
+        for n in range(90)
+    ]
+    given = recording(says("user", "hi"), *answers, says("a", "there"))
+    found = page(given)
+    told = found.count("<li><b class=")
+    assert told == min(40, len(given.findings()))
+    assert (f"{len(given.findings()) - told} more" in found) is (told < len(given.findings()))
