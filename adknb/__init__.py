@@ -63,6 +63,7 @@ __all__ = [  # without `open`: `from adknb import *` must not hide Python's own
     "scenario",
     "step",
     "step_live",
+    "versus",
     "watch",
     "when",
 ]
@@ -97,6 +98,7 @@ _HOMES = {
     "scenario": "adknb.scenarios",
     "step": "adknb.stepper",
     "step_live": "adknb.stepper.live_stepper",
+    "versus": "adknb.attach",
     "watch": "adknb.attach",
     "when": "adknb.stepper",
 }

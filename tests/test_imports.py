@@ -13,7 +13,7 @@ import adknb
 HEAVY = ("jupyterlab", "IPython", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy", "graphviz", "rich", "yaml")
 
 NAMES = {
-    *("step", "attach", "watch", "open", "doctor", "replay", "scenario", "at", "changed", "event", "when"),
+    *("step", "attach", "versus", "watch", "open", "doctor", "replay", "scenario", "at", "changed", "event", "when"),
     *(
         "Stepper",
         "Runner",

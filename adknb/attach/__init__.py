@@ -10,9 +10,23 @@ from typing import Any
 from adknb.attach.adk import MissingSeam, NoGoogleAdk
 from adknb.attach.attaching import AttachedStepper, attach
 from adknb.attach.convert import from_adk, to_adk
+from adknb.attach.translate import Untranslatable
+from adknb.attach.versus import Versus, versus
 from adknb.attach.watching import Watched, watch
 
-__all__ = ["AttachedStepper", "MissingSeam", "NoGoogleAdk", "Watched", "attach", "from_adk", "to_adk", "watch"]
+__all__ = [
+    "AttachedStepper",
+    "MissingSeam",
+    "NoGoogleAdk",
+    "Untranslatable",
+    "Versus",
+    "Watched",
+    "attach",
+    "from_adk",
+    "to_adk",
+    "versus",
+    "watch",
+]
 
 
 class _Attach(ModuleType):
