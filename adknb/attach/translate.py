@@ -8,9 +8,11 @@ Source: golden/README.md (Agent, Model, Tool, Act).
 from __future__ import annotations
 
 import copy
+import logging
 import warnings
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from google.genai import types
@@ -66,8 +68,23 @@ def run_on_adk(scenario: Json) -> Log:
     plugins = [translated.plugin(spec) for spec in scenario.get("plugins", [])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of deprecated and experimental parts of google-adk: they are the subject
-        run_to_its_end(_play(scenario, root, plugins, translated.log))
+        with _quiet():
+            run_to_its_end(_play(scenario, root, plugins, translated.log))
     return translated.log
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What google-adk logs of a scripted run is about the script."""
+    logger = logging.getLogger("google_adk")
+    before, logger.disabled = logger.disabled, True
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)  # its modules' own loggers ask it for theirs
+    try:
+        yield
+    finally:
+        logger.disabled = before
+        logger.setLevel(level)
 
 
 async def _play(scenario: Json, root: Any, plugins: list[Any], log: Log) -> None:

@@ -73,18 +73,23 @@ def guessed_parents(events: Sequence[Event]) -> Parents:
             _put(parents, child, parent)
         if names and "@" not in branch and author not in ("user", "") and author not in names:
             inside.append((author, names[-1]))
-    for giver, taker in _transfers(events):
-        if taker not in parents and giver not in _below(taker, parents):
+    by_branch = set(parents)
+    first = next((e.author for e in events if e.author not in ("", "user")), "")
+    pairs = _transfers(events)
+    for giver, taker in pairs:
+        if taker != first and taker not in parents and giver not in _below(taker, parents):
             _put(parents, taker, giver)
+    for giver, taker in pairs:  # up to its parent an agent may transfer, and no further (spec/execution.md 10.2)
+        if giver not in by_branch and taker in _above(giver, parents)[1:]:
+            parents[giver] = taker
     for author, last in inside:  # nobody handed over to it, so it stands where it speaks
         _put(parents, author, last)
     return parents
 
 
-def _transfers(events: Sequence[Event]) -> Iterable[tuple[str, str]]:
+def _transfers(events: Sequence[Event]) -> list[tuple[str, str]]:
     """Who handed over to whom, each pair once, in order."""
     pairs: dict[tuple[str, str], None] = {}
-    first = next((e.author for e in events if e.author not in ("", "user")), "")
     for event in events:
         if event.author in ("", "user"):
             continue
@@ -94,7 +99,7 @@ def _transfers(events: Sequence[Event]) -> Iterable[tuple[str, str]]:
             target = (call.args or {}).get("agent_name")
             if call.name in TRANSFER_TOOLS and isinstance(target, str) and target:
                 pairs.setdefault((event.author, target))
-    return [(giver, taker) for giver, taker in pairs if taker != first]
+    return list(pairs)
 
 
 def _put(parents: Parents, child: str, parent: str) -> None:

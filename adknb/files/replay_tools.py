@@ -30,7 +30,8 @@ class ToolRuns:
         """Tool -> whether it always asks for approval first."""
         self._files: list[int] = []
         self._odd: list[int] = []
-        self._waiting: dict[str, types.FunctionCall] = {}
+        self._unanswered: dict[str, int] = {}
+        """Id of a call that has no result -> its event."""
         self._asked: set[str] = set()
         self._refused: set[str] = set()
         self._of_request: dict[str, str] = {}
@@ -56,6 +57,9 @@ class ToolRuns:
     def unknown(self) -> list[str]:
         """What of the tools cannot be told, a sentence each."""
         said = []
+        if self._unanswered:
+            calls = sorted(set(self._unanswered.values()))
+            said.append(f"What the tools answered to {named('event', calls)}: their results are not in it.")
         if self._files:
             said.append(f"The files that {named('event', self._files)} saved: their texts are not in it.")
         if self._odd:
@@ -74,13 +78,15 @@ class ToolRuns:
                 known = self.callers.setdefault(event.author, [])
                 if call.name not in known:
                     known.append(call.name)
-                if call.id:
-                    self._waiting[call.id] = call
                 if call.id in event.long_running_tool_ids:
                     self.long_running.add(call.name)
                     if not _answered_at_once(events, i, call):
                         self.runs.setdefault(call.name, []).append({"nothing": True})
+                elif call.id and call.name not in TRANSFER_TOOLS:
+                    self._unanswered[call.id] = i
         answers = function_responses_of(event.content)
+        for answer in answers:
+            self._unanswered.pop(answer.id or "", None)
         if event.author == "user":
             self._decisions(answers)
         elif answers:

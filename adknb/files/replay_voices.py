@@ -98,7 +98,10 @@ class Voices:
         """Whether an answer came in the same stream as the agent's last one: nothing that it could see lies between."""
         if self.events[i].author in self.looped or voice.last < 0 or not by_the_model(self.events, voice.last):
             return False
-        parts = parts_of(self.events[voice.last].content)
+        before = self.events[voice.last]
+        if any(call.id not in before.long_running_tool_ids for call in function_calls_of(before.content)):
+            return False  # it is asked again when the results are there, whether they were recorded or not
+        parts = parts_of(before.content)
         if parts and all(part is not None and part.thought for part in parts):
             return False  # nothing but thoughts: it is asked again
         here = self.events[i].branch

@@ -15,6 +15,7 @@ from adknb.engine.errors import BadData
 from adknb.engine.event import Event, function_calls_of, function_responses_of
 from adknb.engine.event_json import to_json
 from adknb.engine.processors.instructions import GO_SPACE, TOKEN, is_state_key
+from adknb.files.glance import TRANSFER_TOOLS
 from adknb.files.replay_tools import NO_TEXT, ToolRuns
 from adknb.files.replay_tree import looped_in, nodes_of, tree_for
 from adknb.files.replay_voices import Voices
@@ -91,7 +92,6 @@ class _Writer:
                 self._of_the_flow(i, event)
             if kinds := unknown_kinds(event):
                 self.unknown.append(f"All of event {i}: it holds {kinds}.")
-        self._cut_short()
         scenario = self._scenario()
         self._say()
         return Replay(scenario, [one_line(sentence) for sentence in self.unknown], self.recording)
@@ -125,14 +125,17 @@ class _Writer:
         if event.content is None and event.actions.compaction is None:
             self.voices.odd.append(i)
 
-    def _cut_short(self) -> None:
-        """A turn that ends with a call that nobody answers: the reader had left."""
+    def _cut_short(self, looped: bool) -> None:
+        """A turn that ends with a call that nobody answers: the reader had left.
+
+        `looped`: the agents go round because the events look so; how often in each turn only its last event tells.
+        """
         ends = {self.numbers[i]: i for i in self.played}
         begun = dict.fromkeys(self.numbers[i] for i in self.played if _is_message(self.events[i]))
         for turn, number in zip(self.turns, begun, strict=False):
             last = self.events[ends[number]]
             calls = [c for c in function_calls_of(last.content) if c.name not in PROTOCOL_CALLS]
-            if last.author != "user" and calls and not last.long_running_tool_ids:
+            if last.author != "user" and (looped or (calls and not last.long_running_tool_ids)):
                 of_turn = [i for i in self.played if self.numbers[i] == number]
                 turn["stop_after"] = sum(1 for i in of_turn if self.events[i].author != "user")
 
@@ -143,6 +146,7 @@ class _Writer:
         state = state_after(self.events, -1, recording.state)
         past = [_past(event) for event in self.events[:start]]
         tree = tree_for(recording, self.events[start:], self.voices, self.tools, self.unknown)
+        self._cut_short(looped=tree.get("type") == "loop" and recording.definition is None)
         scenario: Json = {"name": recording.label, "agent": tree}
         for key, value in (("app", recording.app_name), ("user", recording.user_id), ("session", recording.session_id)):
             if value:
@@ -183,11 +187,20 @@ class _Writer:
             self.unknown.append(f"What {named('event', lost)} wrote: no agent of that name is run.")
         if self.voices.odd:
             self.unknown.append(f"How {named('event', self.voices.odd)} came about: no model and no tool made them.")
+        to_itself = [i for i in self.played if _hands_over_to_itself(self.events[i])]
+        if to_itself:
+            self.unknown.append(f"What came after {named('event', to_itself)}: a transfer to oneself ends the run.")
         records = [i for i in self.played if self.events[i].actions.compaction is not None]
         if records:
             self.unknown.append(f"The summaries of {named('event', records)}: nothing is summed up when it is played.")
         self.unknown += self.tools.unknown()
         self.unknown.append("Ids and times of events are new, and so are those of calls that had none.")
+
+
+def _hands_over_to_itself(event: Event) -> bool:
+    """Whether an agent calls for a transfer to itself, which is never legal (spec/execution.md 10.2)."""
+    calls = [call for call in function_calls_of(event.content) if call.name == TRANSFER_TOOLS[0]]
+    return any((call.args or {}).get("agent_name") == event.author for call in calls)
 
 
 def _past(event: Event) -> Json:

@@ -18,7 +18,7 @@ from google.genai import types
 from pydantic import BaseModel, TypeAdapter
 
 from adknb.engine.errors import BadData
-from adknb.engine.event import Event
+from adknb.engine.event import Event, EventActions
 from adknb.engine.event_json import camel, event_to_json, response_to_json, snake, to_json
 from adknb.engine.model import LLMRequest
 from adknb.engine.response import LLMResponse
@@ -194,6 +194,8 @@ def _typed(hint: Any, value: Any) -> Any:
 
     if hint is Event:
         return event_from_json(value)
+    if hint is EventActions:
+        return event_from_json({"actions": value}).actions
     try:
         return TypeAdapter(hint).validate_python(value)
     except Exception:  # a place with a type of ours, or one that takes more than JSON: as it came

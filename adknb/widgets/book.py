@@ -35,7 +35,8 @@ COMMANDS: list[tuple[str, str, str, str]] = [
 KEYS: list[tuple[str, str]] = [
     ("t", "To the timeline"),
     ("← ↑ → ↓", "Move in the focused list, track or table"),
-    ("Enter", "Open: fold or unfold, look at a past stop, go to the event"),
+    ("Home End", "To its first or last, with PageUp and PageDown by a page"),
+    ("Enter Space", "Open: fold or unfold, look at a past stop, go to the event"),
     ("< >", "Look at the stop before, or behind"),
     ("Shift+Enter", "Rewind here: to the stop that is looked at"),
     ("e", "Request: edit what the stop holds"),
@@ -61,7 +62,8 @@ def book(commands: set[str], breakpoints: bool, rewind: bool, tabs: int) -> dict
         | {"noop": not says}
         for k, (name, go, says) in enumerate(PROCESSORS + BEHIND)
     ]
-    keys = [[key, label] for _, label, key, _ in offered] + [[f"1 … {tabs}", "The tabs"]]
+    digits = "1 … 9 0" if tabs > 9 else f"1 … {tabs}"
+    keys = [[key, label] for _, label, key, _ in offered] + [[digits, "The tabs"]]
     keys += [[".", "Breakpoint on the focused stage or stop"]] if breakpoints else []
     return {
         "commands": offered,

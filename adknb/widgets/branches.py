@@ -28,6 +28,17 @@ WIDEST = 60
 SIGNS = {"own": "●", "sees": "━", "reworded": "═", "summarised": "≈", "branch": "┄", "scope": "·"}
 """How the text form draws a look; every other one is a cross, an event without content a blank."""
 
+SIGN_WORDS = {
+    "●": "speaks",
+    "━": "sees",
+    "═": "sees reworded",
+    "≈": "in a summary",
+    "┄": "hidden by branch",
+    "·": "hidden by scope",
+    "×": "excluded",
+}
+"""What the signs mean."""
+
 
 class Matrix:
     """The rows of a run's agents, kept in step with the session's events.
@@ -142,18 +153,17 @@ def text(stepper: Any, now: Viewer | None = None) -> str:
     since = f", the last {WIDEST} shown" if first else ""
     lines = [f"branches  {plural(len(rows), 'agent')}, {plural(len(events), 'event')}{since}"]
     for name, row in zip(names, rows, strict=True):
-        drawn = "".join(_sign(letter) for letter in row.cells[first:])
+        drawn = "".join(sign_of(letter) for letter in row.cells[first:])
         place = [one_line(row.branch, 40) or "no branch", *([f"scope {one_line(row.scope, 24)}"] if row.scope else [])]
         lines.append(f"  {pad(name, widest)}  {drawn}  {row.sees} of {len(row.cells)}  {', '.join(place)}".rstrip())
         lines += [f"  {' ' * widest}  {one_line(row.problem, 90)}"] if row.problem else []
     used = dict.fromkeys(LOOKS[letter].name for row in rows for letter in row.cells[first:])
-    words = {"own": "speaks", "sees": "sees", "reworded": "sees reworded", "summarised": "in a summary"}
-    words |= {"branch": "hidden by branch", "scope": "hidden by scope"}
-    keys = [f"{SIGNS[name]} {words[name]}" for name in SIGNS if name in used]
+    keys = [f"{SIGNS[name]} {SIGN_WORDS[SIGNS[name]]}" for name in SIGNS if name in used]
     keys += ["× excluded"] if used.keys() & {"excluded", "fails"} else []
     return "\n".join(lines + ([f"  {' · '.join(keys)}"] if keys else []))
 
 
-def _sign(letter: str) -> str:
+def sign_of(letter: str) -> str:
+    """How a cell is drawn in one character."""
     name = LOOKS[letter].name
     return " " if name == "empty" else SIGNS.get(name, "×")

@@ -23,7 +23,7 @@ from adknb.lens.request_changes import pointer
 from adknb.stepper.edits import check_request, request_json, request_text
 from adknb.stepper.json_places import Path, line_of
 from adknb.stepper.patches import editable, plain, put_back, taken
-from adknb.widgets.forms import Fault, filled_in, object_form, request_form
+from adknb.widgets.forms import EVENT, RESPONSE, Fault, filled_in, object_form, request_form
 from adknb.widgets.present import why_not_editable
 
 Json = dict[str, Any]
@@ -112,7 +112,9 @@ class Changes:
                 raise Unreadable(faults)
         if what == "request":
             return request_form(data, stepper.paragraphs)
-        return object_form(data, dict(offered(stepper)).get(what, what))
+        live = _live(stepper, what)
+        fields = EVENT if isinstance(live, Event) else RESPONSE if isinstance(live, LLMResponse) else {}
+        return object_form(data, dict(offered(stepper)).get(what, what), fields)
 
     def faults(self, stepper: Any, what: str, draft: Json) -> list[Fault]:
         """What is wrong with a draft; empty for a good one."""

@@ -51,6 +51,9 @@ MOST_KEYS, MOST_VIEWERS = 40, 12
 LONGEST = 20_000
 """A longer text of an event is cut."""
 
+MOST_SOUND = 8_000_000
+"""Of the sounds of a live run, as text, what goes beyond this can be seen in the file and not played."""
+
 LONGEST_COPY = 200_000
 """A request whose JSON is longer cannot be copied from the file."""
 
@@ -75,8 +78,8 @@ def document(stepper: Any, redact: Iterable[Pattern] = ()) -> str:
     script = f"(() => {{\n{_script()}\n}})();"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'; "
-        "form-action 'none'"
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; media-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
     return "\n".join(
         [
@@ -105,6 +108,9 @@ def contents_of(stepper: Any, redact: Iterable[Pattern] = ()) -> Json:
     """What the file holds as data: the traits of the panel, the answers, the events."""
     desk = Paper(stepper)
     answered = [(question, answer) for question in questions(desk) if (answer := desk.answer(question)) is not None]
+    for _, answer in answered:
+        if "lanes" in answer:
+            answer["lanes"] = playable(answer["lanes"])
     pool = Pool()
     data = {
         "book": desk.book,
@@ -188,6 +194,7 @@ def questions(desk: Desk) -> Iterator[Json]:
     yield {"type": "page", "name": "Findings", "examine": True}
     yield {"type": "page", "name": "Source"}
     yield from ({"type": "page", "name": "Source", "stage": k} for k in range(len(desk.view["stages"])))
+    yield from ({"type": "page", "name": name} for name in answers.extra_tabs(stepper))
     yield {"type": "where"}
     yield {"type": "fates"}
     yield {"type": "matrix"}
@@ -267,6 +274,16 @@ class Pool:
             self._known[key] = len(self.entries)
             self.entries.append([raw, value])
         return self._known[key]
+
+
+def playable(lanes: Iterable[Json]) -> list[Json]:
+    """The rows of a live run with as much of their sound as the file has room for, the first ones' first."""
+    out, room = [], MOST_SOUND
+    for row in lanes:
+        src = (row.get("sound") or {}).get("src") or ""
+        room -= len(src)
+        out.append(row if room >= 0 or not src else {**row, "sound": {**row["sound"], "src": ""}})
+    return out
 
 
 def shortened(value: Any) -> Any:

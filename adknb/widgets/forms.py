@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,29 @@ SETTINGS = {
     "stopSequences": "json",
 }
 """The settings a form always offers, set or not; others are there if they are set."""
+
+
+RESPONSE = {
+    "/partial": "flag",
+    "/turnComplete": "flag",
+    "/finishReason": "line",
+    "/errorCode": "line",
+    "/errorMessage": "line",
+}
+EVENT = {
+    "/author": "line",
+    "/branch": "line",
+    "/isolationScope": "line",
+    **RESPONSE,
+    "/actions/stateDelta": "json",
+    "/actions/transferToAgent": "line",
+    "/actions/escalate": "flag",
+    "/actions/skipSummarization": "flag",
+    "/id": "line",
+    "/invocationId": "line",
+    "/timestamp": "number",
+}
+"""The fields that a form of a response, of an event always offers, set or not."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +92,25 @@ def request_form(request: Json, paragraphs: Sequence[tuple[str, str]] = ()) -> l
     return groups
 
 
-def object_form(data: Any, title: str) -> list[Json]:
-    """The groups of any other JSON object: a field for each key; of an event or response the parts of its content."""
-    groups: list[Json] = []
-    fields: list[Json] = []
+def object_form(data: Any, title: str, offered: Mapping[str, str] | None = None) -> list[Json]:
+    """The groups of any other JSON object: role and parts of its content, then a field for each key.
+
+    `offered` are places and kinds of fields that are there set or not (`EVENT`); they come first.
+    """
+    known, groups, fields = offered or {}, [], []
+    for at, kind in known.items():
+        *above, name = at.split("/")[1:]
+        held = data.get(above[0]) if above else data
+        label = " ".join([*above, name])
+        fields.append(_field(at, label, kind, _shown(kind, held.get(name) if isinstance(held, dict) else None)))
+    opened = {at.split("/")[1] for at in known if at.count("/") > 1}
     for key, value in data.items():
         if key == "content" and isinstance(value, dict):
-            groups.append({"title": "Content", "fields": _parts(value, pointer("content"))})
-        else:
+            groups.append({"title": "Content", "fields": [_role(value, "/content"), *_parts(value, "/content")]})
+        elif key in opened and isinstance(value, dict):
+            inner = ((pointer(key, k), f"{key} {k}", v) for k, v in value.items())
+            fields += [_any(at, label, v) for at, label, v in inner if at not in known]
+        elif pointer(key) not in known:
             fields.append(_any(pointer(key), key, value))
     if "parts" in data and isinstance(data["parts"], list):
         groups.append({"title": "Parts", "fields": _parts(data, "")})
@@ -118,6 +152,7 @@ def filled_in(base: Any, given: Sequence[tuple[str, str]], form: Iterable[Json])
 
 
 def _field(at: str, label: str, kind: str, value: str, **more: Any) -> Json:
+    more |= {"options": ["", "true", "false"]} if kind == "flag" else {}
     return {"at": at, "label": label, "kind": kind, "value": value, **more}
 
 
@@ -178,8 +213,12 @@ def _declarations(tools: Any) -> list[Json]:
 
 def _content(content: Json, i: int) -> Json:
     at = pointer("contents", i)
-    role = _field(at + "/role", "role", "one", content.get("role") or "", options=["", "user", "model"])
-    return {"title": f"Content {i}", "at": at, "fields": [role, *_parts(content, at)]}
+    return {"title": f"Content {i}", "at": at, "fields": [_role(content, at), *_parts(content, at)]}
+
+
+def _role(content: Json, at: str) -> Json:
+    role = content.get("role")
+    return _field(at + "/role", "role", "one", role if isinstance(role, str) else "", options=["", "user", "model"])
 
 
 def _parts(content: Json, at: str) -> list[Json]:
@@ -226,21 +265,21 @@ def _value(field: Json, text: str) -> Any:
     try:
         value = strict(text)
     except NotJson as fault:
-        if kind in ("number", "whole"):
-            raise _Unreadable(_expected(kind)) from None
+        if kind in EXPECTED:
+            raise _Unreadable(EXPECTED[kind]) from None
         line, column = fault.place(text)
         where = f"line {line}, column {column}" if "\n" in text else f"column {column}"
         raise _Unreadable(f"{fault.message} ({where})") from None
     except TooDeep as fault:
         raise _Unreadable(str(fault)) from None
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if (kind == "number" and not number) or (kind == "whole" and not (number and value == int(value))):
-        raise _Unreadable(_expected(kind))
+    flag, number = isinstance(value, bool), isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_one = {"flag": flag, "number": number, "whole": number and value == int(value)}
+    if not is_one.get(kind, True):
+        raise _Unreadable(EXPECTED[kind])
     return int(value) if kind == "whole" else value
 
 
-def _expected(kind: str) -> str:
-    return "expected a number" if kind == "number" else "expected a whole number"
+EXPECTED = {"flag": "expected true or false", "number": "expected a number", "whole": "expected a whole number"}
 
 
 def _put(data: Any, at: str, value: Any) -> None:

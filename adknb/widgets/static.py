@@ -11,12 +11,19 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from adknb.engine.errors import AdknbError
+from adknb.lens.contents_fates import ContentsFates, Step, contents_fates
+from adknb.lens.visibility import row_of
+from adknb.lens.words import positions
 from adknb.widgets import present
 from adknb.widgets.book import BEHIND, PROCESSORS
+from adknb.widgets.branches import SIGN_WORDS, sign_of, viewers_at
 from adknb.widgets.brief import event_row, plural
 from adknb.widgets.held import held_blocks
 from adknb.widgets.pages import Block, request_page, summary
+from adknb.widgets.panel.answers import Kept, viewer_here
 from adknb.widgets.text import headline, notes
+from adknb.widgets.text_forms import invocation_of
 from adknb.widgets.timeline import Row, Timeline
 from adknb.widgets.tools_table import tools_table
 from adknb.widgets.wire import clean_text, cut
@@ -35,6 +42,14 @@ MARKS = {
     "moved": "background-color:rgba(200,120,20,.32)",
     "removed": "background-color:rgba(210,60,50,.30)",
 }
+TINTS = {
+    "reworded": MARKS["changed"],
+    "merged": MARKS["changed"],
+    "summarised": MARKS["changed"],
+    "moved": MARKS["moved"],
+    "added": MARKS["added"],
+    "left_out": MARKS["removed"],
+}
 SPANS = {
     "ins": ("ins", MARKS["added"]),
     "del": ("del", MARKS["removed"]),
@@ -49,9 +64,12 @@ ICONS = {"call": "→ ", "response": "← ", "warn": "! ", "joined": "—", "alo
 MOST_EVENTS, MOST_LINES = 40, 80
 """Of more events or lines of the timeline than these, the last are shown and the rest is counted."""
 
+LONG = 500
+"""Of a session with more events than these it is not said what becomes of each: a cell would wait for it."""
+
 
 def html(stepper: Any) -> str:
-    """Timeline, where we are, the request with what changed, and the events."""
+    """Timeline, where we are, the request with what changed, the events with their fates, and who sees them."""
     timeline = Timeline()
     timeline.update(stepper.stops, stepper.events)
     now = stepper.request_shown
@@ -62,7 +80,7 @@ def html(stepper: Any) -> str:
     what = f"<b>{escape(headline(stepper))}</b>" + (f' <span style="{QUIET}">· {escape(said)}</span>' if said else "")
     told = "".join(f'<div style="{BAR}"><b>{name}</b> {escape(text)}</div>' for name, text in notes(stepper))
     body = "".join(_block(block) for column in columns for block in column)
-    folded = _timeline(stepper, timeline) + _events(stepper, timeline)
+    folded = _timeline(stepper, timeline) + _events(stepper, timeline) + _branches(stepper)
     return (
         f'<div style="{FRAME}"><div style="{BAR}">{what}</div>{told}{_track(stepper, timeline)}'
         f'<div style="padding:4px 12px 10px 12px">{body}{folded}</div></div>'
@@ -123,16 +141,71 @@ def _stop(row: Row, here: bool) -> str:
 
 
 def _events(stepper: Any, timeline: Timeline) -> str:
+    """The stored events; of each what becomes of it in the next request, and why."""
     events = stepper.events
     skip = max(0, len(events) - MOST_EVENTS)
-    head = ["#", "author", "branch", "kind", "content"]
+    told, whose = _fates(stepper)
+    head = ["#", "author", "branch", "kind", "content", *([f"in the request of {whose}"] if told else [])]
     rows = []
     for i, event in enumerate(events[skip:], skip):
         _, _, author, branch, scope, _, kind, text, *_ = event_row(event, 0)
         place = branch + (f" scope {scope}" if scope else "")
-        rows.append([_code(str(i)), escape(clean_text(author)), _code(place), escape(kind), escape(clean_text(text))])
+        row = [_code(str(i)), escape(clean_text(author)), _code(place), escape(kind), escape(clean_text(text))]
+        if told:
+            fate = told.fates[i]
+            row.append(_fate(fate.kind, fate.contents, fate.tag, fate.steps))
+        rows.append(row)
+    if told:
+        rows += [[_code("+"), "", "", "", "", _fate("added", (a.content,), "", (a.step,))] for a in told.added]
     note = plural(len(events), "event") + (f", the last {MOST_EVENTS}" if skip else "")
-    return _folded("Events", note, _table([escape(h) for h in head], rows)) if rows else ""
+    return _folded("Events", note, _table([escape(clean_text(h)) for h in head], rows)) if rows else ""
+
+
+def _fates(stepper: Any) -> tuple[ContentsFates | None, str]:
+    """What becomes of the events, and for which agent; nothing of a long session, of which a cell must not wait."""
+    invocation = invocation_of(stepper)
+    viewer = viewer_here(stepper, invocation)
+    if viewer is None or len(stepper.events) > LONG:
+        return None, ""
+    try:
+        assembly = Kept().assembly(stepper, viewer, invocation, passes=False)
+    except AdknbError:  # the panel and the text form say so
+        return None, ""
+    return contents_fates(assembly), viewer.agent_name
+
+
+def _fate(kind: str, contents: Sequence[int], tag: str, steps: Sequence[Step]) -> str:
+    to = f" → {positions(contents)}" if contents else ""
+    word = escape((tag or kind.replace("_", " ")) + to)
+    why = f' <span style="{QUIET}">{escape(clean_text(cut(steps[0].why, 200)))}</span>' if steps else ""
+    return f'<span style="{TINTS[kind]};padding:0 4px">{word}</span>{why}' if kind in TINTS else word + why
+
+
+def _branches(stepper: Any) -> str:
+    """Who sees what: a line for each agent, a sign for each event. Nothing where there is but one agent."""
+    events = stepper.events
+    viewers = viewers_at(stepper, viewer_here(stepper, invocation_of(stepper))) if 0 < len(events) <= LONG else []
+    if len(viewers) < 2:
+        return ""
+    skip = max(0, len(events) - MOST_EVENTS)
+    ruler = "".join(f"{i:<5}" for i in range(skip, len(events), 5))
+    rows = []
+    for row in (row_of(events, viewer) for viewer in viewers):
+        place = row.branch + (f" scope {row.scope}" if row.scope else "")
+        signs = _signs("".join(map(sign_of, row.cells[skip:])))
+        rows.append([escape(clean_text(row.agent)), _code(place), signs, f"{row.sees} of {len(row.cells)}"])
+    table = _table(["agent", "branch", _signs(ruler), "sees"], rows)
+    meaning = " · ".join(f"{sign} {words}" for sign, words in SIGN_WORDS.items())
+    last = f", the last {MOST_EVENTS} shown" if skip else ""
+    return _folded("Branches", f"{len(rows)} agents, {plural(len(events), 'event')}{last}", table + _quiet(meaning))
+
+
+def _signs(text: str) -> str:
+    return f'<span style="{MONO};white-space:pre">{text}</span>'
+
+
+def _quiet(text: str) -> str:
+    return f'<div style="{QUIET}">{escape(text)}</div>'
 
 
 def _folded(title: str, note: str, inner: str) -> str:

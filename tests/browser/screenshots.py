@@ -22,8 +22,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+import adknb
 from adknb import at
+from adknb.scenarios.streams import DRAW, drawing_line, safe_stream
 from tests.browser import harness
+from tests.live.voice_turn import voice_turn
 from tests.widgets.page import PanelPage, browser, served
 from tests.widgets.runs import weather
 from tests.widgets.runs_a import merging, relay, trip
@@ -31,7 +34,7 @@ from tests.widgets.runs_a import merging, relay, trip
 CLONE = Path(__file__).resolve().parents[2]
 IMAGES = CLONE / "notebooks" / "images"
 NOTEBOOK = "notebooks/01-one-turn.ipynb"
-LOOKS = [("light", 1280), ("dark", 1280), ("light", 380), ("dark", 380)]
+LOOKS = [(theme, width) for theme in ("light", "dark") for width in (1400, 800, 360)]
 
 Act = Callable[[PanelPage], Any]
 
@@ -63,6 +66,12 @@ def wrong_field(panel: PanelPage) -> None:
     press("1", "e")(panel)
     panel.page.get_by_role("textbox", name="temperature").fill("warm")
     panel.page.wait_for_timeout(400)
+
+
+def drawing() -> Any:
+    """Where the drawing agent's first chunk is on its way."""
+    dbg = adknb.step(drawing_line(safe_stream), DRAW, run_config=adknb.RunConfig("sse"))
+    return dbg.until(adknb.event(author="drawAgent"))
 
 
 def takes_long(panel: PanelPage) -> None:
@@ -97,6 +106,7 @@ SCENES = [
     Scene("request-json-fault", trip, "Request", wrong_json),
     Scene("request-tool", lambda: weather().until(at(tool="get_weather")).next(), "Request"),
     Scene("request-arguments", lambda: weather().until(at(tool="get_weather")), "Request", press("1", "e")),
+    Scene("event-form", lambda: weather().until(at(seam="event")), "Request", press("1", "e")),
     Scene("contents", trip, "Contents", press("End", "ArrowUp", on="[role=listbox]")),
     Scene("contents-pass", trip, "Contents", press("[", "[", "[", on="[role=listbox]")),
     Scene("contents-5000", lambda: relay(5_000), "Contents"),
@@ -108,6 +118,8 @@ SCENES = [
     Scene("where", trip, "Where"),
     Scene("source", trip, "Source"),
     Scene("findings", trip, "Findings"),
+    Scene("live", voice_turn, "Live"),
+    Scene("screen", drawing, "Screen"),
     Scene("keys", weather, "Request", press("?")),
     Scene("busy", trip, "Request", takes_long),
 ]

@@ -1,4 +1,4 @@
-"""A question's card as a reader uses it: by keys, a hint, the reveal that opens; and the twin that asks in Chinese."""
+"""A question's card as a reader uses it: by keys, a hint, the reveal, without a kernel; and the twin that asks in Chinese."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def test_a_question_is_answered_by_keys_and_its_reveal_opens(
     assert page.locator(".jp-Notebook .jp-Cell").count() == cells
     assert harness.axe_findings(page, ".adkcard") == []
     harness.shut_down(page)
+    card.get_by_role("radio").nth(2).click()
+    expect(card.get_by_role("status")).to_contain_text("No kernel: run the notebook's first cell")
 
     harness.open_notebook(page, lab, f"course/{NOTEBOOK.replace('.ipynb', '.zh.ipynb')}")
     assert harness.run_first_cells(page, 3)

@@ -126,7 +126,7 @@ def without(*names):
     "stages, ok, says",
     [
         (without("auth", "planning", "code_execution"), True, "9 lessons"),
-        (without("auth", "planning"), False, "code_execution never does anything"),
+        (without("auth", "planning"), False, "of those that never do anything: 1"),
         (without("auth", "planning", "code_execution", "identity"), False, "have changed"),
         (without("auth", "planning", "code_execution", "display_name"), False, "display_name is gone too"),
         (without("auth", "planning", "code_execution")[::-1], False, "have changed"),
@@ -153,7 +153,9 @@ TABLE = {
         (TABLE, True, "5 stages"),
         ({}, False, "writes something too"),
         (TABLE | {"tools": ["tools"]}, False, "tools writes nothing"),
-        (TABLE | {"transfer": ["tools"]}, False, "transfer: tools is not what"),
+        (TABLE | {"transfer": ["tools"]}, False, "transfer writes more here than tools."),
+        (TABLE | {"contents": []}, False, "contents writes more here than nothing."),
+        (TABLE | {"basic": ["config.temperature", "tools"]}, False, "basic does not write tools here."),
         (None, False, "nothing is here yet"),
     ],
 )
@@ -173,6 +175,7 @@ def test_02_b(table, ok, says):
         (lambda me, it: not it or me == it or it.startswith(me + "."), False, "visible("),
         (lambda me, it: it or me, False, "gave"),
         (lambda me, it: None, False, "gave None"),
+        (lambda me, it: object(), False, "gave <object object>, not"),
         (lambda me: True, False, "TypeError"),
         ("visible", False, "a function is wanted"),
     ],

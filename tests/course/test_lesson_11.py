@@ -43,11 +43,19 @@ def second_event(dbg: Any) -> Any:
     return dbg.until(event(author="analystAgent")).state.get("analysis_result")
 
 
+def who_writes(dbg: Any) -> tuple[int, ...]:
+    """Read as each event passes: the events of one answer share their delta, so afterwards all four have it."""
+    written = [bool(dbg.event.actions.state_delta)]
+    for _ in range(3):
+        written.append(bool(dbg.until(event(author="analystAgent")).event.actions.state_delta))
+    return tuple(n for n, wrote in enumerate(written) if wrote)
+
+
 PROOFS: dict[int, tuple[str, Any, Callable[..., Any], dict[Any, str]]] = {
     1: ("11a", event(author="analystAgent"), second_event, {"#": "#", None: "nothing: the answer is not complete", ANALYSIS: "the whole analysis"}),
     2: ("11b", None, lambda d: (len(run_to("11a").events), len(d.events)), {
         (9, 4): "9 and 4", (9, 9): "9 and 9", (9, 13): "9 and 13: the whole answers come on top"}),
-    3: ("11b", None, lambda d: tuple(n for n, e in enumerate(d.told[:4]) if "analysis_result" in e.actions.state_delta and not e.partial), {
+    3: ("11b", event(author="analystAgent"), who_writes, {
         (3,): "the fourth", (0, 1, 2, 3): "all four, one over the other", (0,): "the first"}),
     4: ("11a", None, with_usage, {" plan": "no: the state is as before", "# plan": "yes: a chunk with figures is known as one"}),
     5: ("11b", None, on_a_screen, {2: "twice", 1: "once", 4: "four times"}),

@@ -88,6 +88,25 @@ def test_temp_keys_that_were_given_at_creation_stay() -> None:
             ],
             {"boss": None, "guide": "boss"},  # the way back makes nobody a parent
         ),
+        (
+            [
+                says("boss", "hi"),
+                calls("boss", "transfer_to_agent", agent_name="guide"),
+                calls("guide", "transfer_to_agent", agent_name="clerk"),
+                calls("clerk", "transfer_to_agent", agent_name="boss"),
+            ],
+            {"boss": None, "guide": "boss", "clerk": "boss"},  # it goes back to its parent, so it is the guide's peer
+        ),
+        (
+            [
+                says("boss", "hi"),
+                calls("boss", "transfer_to_agent", agent_name="guide"),
+                says("guide", "x"),
+                calls("guide", "transfer_to_agent", agent_name="clerk"),
+                says("clerk", "x"),
+            ],
+            {"boss": None, "guide": "boss", "clerk": "guide"},
+        ),
         ([says("a", "x", branch="both.a"), says("b", "x", branch="both.b")], {"a": "both", "b": "both", "both": None}),
         ([says("merger", "x", branch="line.both")], {"merger": "both", "both": "line", "line": None}),
         ([says("host", "x"), says("guide", "x", branch="guide@1")], {"host": None, "guide": None}),

@@ -82,6 +82,11 @@ def says(author: str, text: str, **fields: Any) -> Json:
     return {"author": author, "content": {"role": role, "parts": [{"text": text}]}, **fields}
 
 
+def looks(call_id: str, name: str = "look", **args: Any) -> Json:
+    call = {"functionCall": {"id": call_id, "name": name, "args": args}}
+    return {"author": "desk", "content": {"role": "model", "parts": [call]}}
+
+
 def recording(*events: Json, **fields: Any) -> Recording:
     return Recording(session_of({"id": "s", "events": list(events), **fields}, "f.json"))
 
@@ -109,6 +114,8 @@ def test_earlier_turns_may_be_the_past() -> None:
             [says("user", "hi"), {**says("desk", "x"), "actions": {"compaction": {"startTimestamp": 1, "endTimestamp": 2}}}, says("desk", "y")],
             "The summaries of event 1",
         ),
+        ([says("user", "hi"), looks("c", "transfer_to_agent", agent_name="desk"), says("desk", "x")], "What came after event 1: a transfer to oneself"),
+        ([says("user", "hi"), looks("c"), says("desk", "x")], "What the tools answered to event 1: their results are not in it."),
         ([says("user", "hi"), {**says("desk", "x"), "content": {"role": "model", "parts": [{"weird": 1}, {"text": "x"}]}}], "All of event 1: it holds"),
     ],
 )  # fmt: skip
@@ -116,14 +123,27 @@ def test_what_cannot_be_brought_back_is_said(events: list[Json], says_so: str) -
     assert says_so in " ".join(recording(*events).to_scenario().unknown)
 
 
+def test_after_a_call_without_a_recorded_result_the_model_is_asked_again() -> None:
+    replay = recording(says("user", "hi"), looks("c"), looks("d"), says("desk", "So.")).to_scenario()
+    assert len(replay["agent"]["model"]["calls"]) == 3
+    played = trace(dict(replay))
+    assert [e["author"] for e in played["session"]["events"]] == ["user", *["desk"] * 5]
+    assert not any(entry["at"] == "error" for entry in played["trace"])
+
+
 def test_a_turn_that_was_broken_off_is_broken_off_again() -> None:
-    call = {
-        "author": "desk",
-        "content": {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "look", "args": {}}}]},
-    }
-    replay = recording(says("user", "hi"), call).to_scenario()
+    replay = recording(says("user", "hi"), looks("c")).to_scenario()
     assert replay["turns"][0]["stop_after"] == 1
     assert replay.check().event is None
+
+
+def test_a_loop_that_is_guessed_ends_where_each_turn_ended() -> None:
+    turns = [says("user", "1"), says("a", "2"), says("b", "3"), says("a", "4")], [says("user", "5"), says("a", "6")]
+    replay = recording(*turns[0], *turns[1]).to_scenario()
+    assert replay["agent"]["type"] == "loop"
+    ran = trace(dict(replay))
+    assert [e["content"]["parts"][0]["text"] for e in ran["session"]["events"]] == ["1", "2", "3", "4", "5", "6"]
+    assert not any(entry["at"] == "error" for entry in ran["trace"])
 
 
 @pytest.mark.parametrize(

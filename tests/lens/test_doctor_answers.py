@@ -46,6 +46,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, list[int]]]] = [
     ("(c) a later turn's too", session(GO, me(fc("p1"), partial=True), me("Hm."), user("And?"), me(fc("c2")), result("c2"), me("Ok."), stream=True), {}),
     ("(c) one of the later calls has it", session(GO, me(fc("p1"), partial=True), me(fc("p0"), fc("p1")), result("p0"), result("p1"), me("Ok."), stream=True), {}),
     ("(c) a chunk with a nameless call", session(GO, me(fc("p1", ""), partial=True), me(fc("c2")), result("c2"), me("Ok."), stream=True), {}),
+    ("(c) the same id earlier, and another later", session(GO, me(fc("p1")), result("p1"), me(fc("p1"), partial=True), me(fc("c2")), result("c2"), me("Ok."), stream=True), {"partial-misused": [3, 4]}),
     ("(c) the whole call lost its id", session(GO, me(fc("p1"), partial=True), me(fc(None)), result(None), me("Ok."), stream=True), {"partial-misused": [1, 2]}),
     # output-key-fragment
     ("a blank in front is enough", session(GO, key("Three"), key(" steps")), {"output-key-fragment": [1, 2]}),
@@ -63,6 +64,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, list[int]]]] = [
     ("another agent's key is none", session(GO, me("Three"), me(" steps"), agents=[agent("you", "", agent("me"), output_key="k")]), {}),
     ("a key that holds something else is none", session(GO, me("Three", **delta(k="x")), me(" steps", **delta(k="y"))), {}),
     ("one text held is enough", session(GO, me("Three"), me(" steps", **delta(k=" steps"))), {"output-key-fragment": [1, 2]}),
+    ("a text that a state-only event holds", session(GO, me("Three"), me(" steps"), wrote("me", k=" steps")), {"output-key-fragment": [1, 2]}),
     # output-key-overwritten
     ("the same text is no loss", session(GO, key("A", author="a"), key("A", author="b")), {}),
     ("a callback's text under a key is not the agent's own", session(GO, key("A", author="a"), by("b", "B", **delta(k="C"))), {}),
@@ -120,6 +122,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, list[int]]]] = [
     ("the last of the file", session(GO, me(fc("c1")), result("c1")), {}),
     ("a resumed turn keeps its invocation", session(user("Go", **E1), me(fc("c1"), **E1), result("c1", **E1), user("on", **E1), me("Ok.", **E1)), {}),
     ("a transfer", session(GO, me(fc("t", "transfer_to_agent", {"agent_name": "you"})), result("t", "transfer_to_agent", {}, actions={"transferToAgent": "you"}), user("Hm?"), by("you", "Ok.")), {}),
+    ("a transfer in a file without actions", session(GO, me(fc("t", "transfer_to_agent", {"agent_name": "you"})), result("t", "transfer_to_agent", {}), user("Hm?"), by("you", "Ok.")), {}),
+    ("a transfer that failed hands nothing over", session(GO, me(fc("t", "transfer_to_agent", {"agent_name": "you"})), result("t", "transfer_to_agent", {"error": "no"}), user("Hm?"), by("you", "Ok.")), {"empty-answer": [2]}),
     ("an escalation", session(GO, me(fc("c1")), result("c1", actions={"escalate": True}), user("Hm?"), me("Ok.")), {}),
     ("an approval that is wanted", session(*pay(), user("Hm?"), me("Ok.")), {"confirmation-unanswered": [3]}),
     ("a finished task", session(GO, by("t", fc("f", "finish_task", {"result": "x"}), isolation_scope="s"), result("f", "finish_task", {"result": "ok"}, author="t", isolation_scope="s"), user("Hm?"), by("t", "Ok.")), {"hidden-by-scope": [0]}),

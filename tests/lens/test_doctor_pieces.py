@@ -147,6 +147,15 @@ def test_what_hangs_together_is_rebuilt_as_long_as_it_can_be_borne(monkeypatch: 
     assert [finding.check for finding in examine(part)] == ["missing-call-id"]
 
 
+def test_what_thousands_of_agents_have_behind_them_is_rebuilt_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [one for i in range(60) for one in (user(f"Q{i}"), by(f"a{i}", f"A{i}"))]
+    assert session_from_json(session(*events)).requests.incomplete == 0
+    monkeypatch.setattr(pieces, "MOST_SETTLED", 500)
+    part = session_from_json(session(*events))
+    assert 0 < part.requests.incomplete < 60
+    assert examine(part) == []
+
+
 def test_before_a_summary_that_cannot_be_borne_the_tail_is_still_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "LARGE", 20)
     monkeypatch.setattr(pieces, "MOST_WORK", 0)

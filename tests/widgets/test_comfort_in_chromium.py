@@ -5,6 +5,7 @@ import json
 import pytest
 
 from adknb import at
+from tests.widgets.page import PanelPage
 from tests.widgets.runs import weather
 from tests.widgets.test_panel_in_chromium import press
 
@@ -38,7 +39,7 @@ def test_the_sheet_has_every_key_that_is_heard(show):
     for words in (
         "Step", "Next", "Finish", "Resume", "Back", "Restart", "The tabs", "To the timeline", "Breakpoint",
         "Look at the stop before", "Rewind here", "one pass back or on", "play the passes", "filter",
-        "edit what the stop holds", "copy", "undo", "to the next change", "Apply the edit", "This sheet",
+        "first or last", "edit what the stop holds", "copy", "undo", "to the next change", "Apply the edit", "This sheet",
     ):  # fmt: skip
         assert words.lower() in told.lower(), words
     assert panel.page.evaluate("document.activeElement.textContent") == "Close"
@@ -76,6 +77,24 @@ def test_nothing_of_a_panel_is_out_of_the_keyboards_reach(show):
                 .map((e) => e.outerHTML.slice(0, 120))"""
         )
         assert lost == [], tab.inner_text()
+
+
+LIT = [("Where", ".gn.here"), ("Request", ".seg [aria-checked=true]"), ("Request", ".next.cmd")]
+"""What is set off by its background alone where the colours are our own."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_under_forced_colours_what_is_lit_can_be_read(chromium, address, scheme):
+    context = chromium.new_context(forced_colors="active", color_scheme=scheme)
+    panel = PanelPage(context.new_page(), address, weather().until(at("model")), scheme)
+    for tab, selector in LIT:
+        panel.page.get_by_role("tab", name=tab).click()
+        panel.settle()
+        ink, ground = panel.page.locator(selector).first.evaluate(
+            "(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+        )
+        assert ink != ground, selector
+    context.close()
 
 
 # ---- a kernel that is gone
@@ -172,6 +191,21 @@ def test_a_saved_notebook_has_the_state_as_it_stood(show):
     assert saved["base"] == panel.panel.view["sent"]
     assert saved["view"]["at"] == panel.panel.view["at"]
     assert any(answer["type"] == "page" for answer in saved["kept"].values())
+
+
+def test_the_answers_that_are_kept_are_bounded(show):
+    panel = show(weather().until(at("model")))
+    for k in range(12):
+        panel.page.evaluate(
+            """(k) => { const { app } = document.querySelector('.adk').panel, was = window.kernel;
+                window.kernel = async (m) => JSON.stringify([['msg', { type: 'row', i: k, json: 'x'.repeat(300000), re: m.re }]]);
+                app.send({ type: 'row', i: k }); window.kernel = was; }""",
+            1000 + k,
+        )
+        panel.settle()
+    kept = panel.page.evaluate("Object.values(window.state.kept).map((a) => a.i)")
+    assert [i for i in kept if i is not None and i >= 1000] == [1008, 1009, 1010, 1011]
+    assert len(panel.page.evaluate("JSON.stringify(window.state.kept)")) < 1_600_000
 
 
 # ---- a command that takes long

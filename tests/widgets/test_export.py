@@ -14,7 +14,7 @@ from adknb import at
 from adknb.engine.errors import BadData
 from adknb.engine.llm_agent import LlmAgent
 from adknb.engine.model import FunctionModel
-from adknb.widgets.export import Pool, contents_of, document, to_html
+from adknb.widgets.export import Pool, contents_of, document, playable, to_html
 from tests.widgets.runs import HOSTILE, golden, said, weather
 
 
@@ -203,3 +203,13 @@ def test_what_is_shared_is_there_once():
     pool = Pool()
     pool.encoded([LONG] * 50)
     assert json.dumps(pool.entries).count("worth sharing") == 3
+
+
+def test_sound_beyond_what_the_file_has_room_for_is_seen_and_not_played(monkeypatch):
+    rows = [{"way": "from", "sound": {"path": "M0", "src": "data:" + "x" * 995}} for _ in range(3)] + [{"way": "to"}]
+    monkeypatch.setattr("adknb.widgets.export.MOST_SOUND", 2_500)
+    told = playable(rows)
+    assert [len(row["sound"]["src"]) for row in told[:3]] == [1000, 1000, 0]
+    assert told[2]["sound"]["path"] == "M0"
+    assert told[3] == {"way": "to"}
+    assert len(rows[2]["sound"]["src"]) == 1000

@@ -274,6 +274,48 @@ def test_any_object_has_a_form_that_leaves_it_as_it_is(data):
     assert all(isinstance(value, str) for _, value in fields)
 
 
+EVENT_EDITS = [
+    ([("/content/role", "user")], lambda e: e.content.role, "user"),
+    ([("/author", "other")], lambda e: e.author, "other"),
+    ([("/branch", "a.b")], lambda e: e.branch, "a.b"),
+    ([("/partial", "true")], lambda e: e.partial, True),
+    ([("/turnComplete", "true"), ("/turnComplete", "")], lambda e: e.turn_complete, False),
+    ([("/actions/stateDelta", '{"k": 1}')], lambda e: e.actions.state_delta, {"k": 1}),
+    ([("/actions/transferToAgent", "writer")], lambda e: e.actions.transfer_to_agent, "writer"),
+    ([("/actions/escalate", "true"), ("/actions/stateDelta", "{}")], lambda e: e.actions.escalate, True),
+    ([("/errorCode", "SAFETY")], lambda e: e.error_code, "SAFETY"),
+]
+
+
+@pytest.mark.parametrize("fields, read, expected", EVENT_EDITS, ids=str)
+def test_the_form_of_an_event_offers_what_is_not_set_yet(fields, read, expected):
+    dbg, changes = weather().until(at(seam="event")), Changes()
+    before = dbg.event.to_json()
+    assert changes.apply(dbg, "event", {"fields": fields}) == []
+    assert read(dbg.event) == expected
+    changes.undo(dbg)
+    assert dbg.event.to_json() == before
+
+
+@pytest.mark.parametrize(
+    "at_, text, message",
+    [
+        ("/partial", "maybe", "expected true or false"),
+        ("/partial", "1", "expected true or false"),
+        ("/timestamp", "noon", "expected a number"),
+        ("/actions/stateDelta", "{", ""),
+        ("/actions/stateDelta", "5", ""),
+    ],
+)
+def test_a_fault_in_the_form_of_an_event_is_told_at_its_field_and_nothing_changes(at_, text, message):
+    dbg, changes = weather().until(at(seam="event")), Changes()
+    before = dbg.event.to_json()
+    faults = changes.apply(dbg, "event", {"fields": [(at_, text)]})
+    assert faults[0].at == at_
+    assert message in faults[0].message
+    assert dbg.event.to_json() == before
+
+
 # ---- through the panel
 
 

@@ -205,6 +205,24 @@ def test_the_state_is_edited_too(show):
     assert dbg.state["user:name"] == "Li"
 
 
+def test_an_event_on_its_way_is_edited_as_a_form_with_faults_at_the_fields(show):
+    dbg = weather().until(at(seam="event"))
+    panel = show(dbg)
+    begin(panel)
+    page = panel.page
+    page.get_by_label("actions stateDelta").fill("{")
+    page.wait_for_timeout(400)
+    assert "not JSON" in page.locator(".fl", has_text="actions stateDelta").locator(".fault").inner_text()
+    page.get_by_label("actions stateDelta").fill('{"asked": true}')
+    page.get_by_label("partial").select_option("true")
+    page.get_by_label("role").select_option("user")
+    press(panel, "Control+Enter")
+    event = dbg.event
+    assert (event.partial, event.content.role, event.actions.state_delta) == (True, "user", {"asked": True})
+    press(panel, "u")
+    assert (dbg.event.partial, dbg.event.content.role, dbg.event.actions.state_delta) == (False, "model", {})
+
+
 @pytest.mark.parametrize(
     "name, start", [("as JSON", "{"), ("as curl", "curl -sS"), ("as Python", "from google import genai")]
 )

@@ -9,6 +9,7 @@ import adknb
 from adknb import at
 from adknb.widgets.static import html
 from tests.widgets.runs import HOSTILE, golden, said, weather
+from tests.widgets.runs_a import trip
 
 
 class Reader(HTMLParser):
@@ -67,6 +68,45 @@ def test_it_shows_the_stop_the_request_with_what_changed_the_timeline_and_the_ev
         "Events 3 events",
     ):
         assert words in text
+
+
+def test_of_each_event_it_says_what_becomes_of_it_and_of_each_agent_what_it_sees():
+    text = re.sub(r"\s+", " ", " ".join(Reader(html(trip())).text))
+    for words in (
+        "in the request of rail",
+        "summarised → 0 The summary of event 25 stands for it.",
+        "other branch Its branch 'scouts.hotel' is not",
+        "moved → 6 It answers event 11",
+        "Branches 6 agents, 29 events",
+        "rail scouts.rail ≈≈═══●┄┄●┄┄●××━×●═····××●━━━═ 16 of 29",
+        "┄ hidden by branch",
+    ):
+        assert words in text
+
+
+def test_what_the_assembly_adds_stands_below_the_events():
+    dbg = said("one", "two").until(at("contents", turn=2))
+    assert "Branches" not in html(dbg)  # one agent sees all that there is
+    dbg.events[-1].author = "speaker"
+    dbg.events[-1].content.role = "model"
+    text = re.sub(r"\s+", " ", " ".join(Reader(html(dbg)).text))
+    assert re.search(r"kept → 2 \+ added → 3 \w.*\.", text)
+
+
+def test_a_long_session_is_not_assembled_for_a_picture_that_nobody_may_look_at():
+    dbg = said(*["yes"] * 251).resume()
+    assert "in the request of" not in html(dbg)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_authors_branches_and_scopes_stay_texts_too(text):
+    dbg = trip()
+    for event in dbg.events[5:9]:
+        event.author, event.branch, event.isolation_scope = text, text, text
+    page = Reader(html(dbg))
+    assert page.open == []
+    assert page.tags <= TAGS | TABLE
+    assert page.attributes <= {"style"}
 
 
 def test_colours_are_tints_over_the_pages_own_so_that_light_and_dark_both_read_well():

@@ -9,6 +9,7 @@ from google.genai import types
 from adknb.engine.copies.frozen import is_set
 from adknb.lens.doctor.entry import FINISH_TASK, SET_MODEL_RESPONSE, Call, Entry, id_of, name_of, same
 from adknb.lens.doctor.finding import Sign, name, place
+from adknb.lens.doctor.handing import transfers
 from adknb.lens.doctor.session import DoctorSession
 from adknb.lens.doctor.streaming import runs
 
@@ -64,7 +65,7 @@ def empty_answer(session: DoctorSession) -> Iterator[Sign]:
                 case="b",
             )
         stopped = last is not None and last.responses and last.author not in ("", "user")
-        if last is not None and stopped and _is_another(following, last) and not _ends_rightly(turn, last):
+        if last is not None and stopped and _is_another(following, last) and not _ends_rightly(session, turn, last):
             yield Sign(
                 [last.at],
                 {"agent": last.author, "finish_reason": last.event.finish_reason or None, "next": following.at},
@@ -104,18 +105,22 @@ def _is_another(following: Entry, entry: Entry) -> bool:
     return not a or not b or a != b
 
 
-def _ends_rightly(turn: list[Entry], last: Entry) -> bool:
+def _ends_rightly(session: DoctorSession, turn: list[Entry], last: Entry) -> bool:
     """Whether a turn may end at a tool's result: it was told to, or waits for somebody."""
     actions = last.event.actions
     return (
         actions.skip_summarization
-        or bool(actions.transfer_to_agent)
+        or last.at in session.once(_handed_over)
         or actions.escalate
         or bool(actions.requested_tool_confirmations)
         or any(name_of(response) == FINISH_TASK for response in last.responses)
         or any(entry.long_running for entry in turn)
         or any(entry.protocol and entry.calls for entry in turn)
     )
+
+
+def _handed_over(session: DoctorSession) -> set[int]:
+    return {entry.at for entry, _ in session.once(transfers)}
 
 
 def answer_is_error(session: DoctorSession) -> Iterator[Sign]:

@@ -29,6 +29,9 @@ from adknb.lens.doctor.entry import Entry, id_of
 LARGE, MOST_WORK = 200, 1_000_000
 """From which length on a piece is large, and how many events all large pieces together may have."""
 
+MOST_SETTLED = 2_000_000
+"""How many events all settled pieces together may have: each agent has its own, so thousands of agents have many."""
+
 STEP = 16
 """Cuts are kept at least so many events apart: a piece costs something in itself."""
 
@@ -203,14 +206,14 @@ def last_pieces(cuts: Sequence[int], seen: int) -> Iterator[int]:
 
 
 class Work:
-    """What may still be spent on large pieces.
+    """What may still be spent on large pieces, and on settled ones.
 
     In a history where everything hangs together, every call without an id say, each request is a piece of its own as
     long as the history. Of a few thousand events that can be borne; beyond, the rest is left out, and said to be.
     """
 
     def __init__(self) -> None:
-        self.left = MOST_WORK
+        self.left, self.to_settle = MOST_WORK, MOST_SETTLED
 
     def allows(self, size: int) -> bool:
         """Whether a piece of that many events may be rebuilt; if so it is counted."""
@@ -218,6 +221,13 @@ class Work:
             if size > self.left:
                 return False
             self.left -= size
+        return True
+
+    def settles(self, size: int) -> bool:
+        """Whether a settled piece of that many events may be rebuilt; if so it is counted."""
+        if size > self.to_settle or not self.allows(size):
+            return False
+        self.to_settle -= size
         return True
 
 
@@ -249,7 +259,7 @@ class Settled:
         return self.pieces
 
     def _piece(self, start: int, end: int) -> Piece:
-        if self.work.allows(end - start):
+        if self.work.settles(end - start):
             return piece(self.history, start, end, self.viewer, last=False)
         return Piece(start, end, frozenset(), {}, words=-1, skipped=True)
 

@@ -19,12 +19,12 @@ MORE_THAN_A_MICROSECOND = 1.5e-6
 def duplicates(session: DoctorSession) -> list[tuple[Entry, Entry]]:
     """Pairs of user events with text that say the same in one invocation, no agent between."""
     found = []
-    said: dict[str, list[Entry]] = {}
+    said: dict[tuple[str, str], list[Entry]] = {}
     for entry in session.full:
         if not entry.by_user:
             said.clear()
         elif entry.has_text and entry.event.invocation_id:
-            earlier = said.setdefault(entry.event.invocation_id, [])
+            earlier = said.setdefault((entry.event.invocation_id, entry.text), [])
             twin = next((other for other in reversed(earlier) if other.parts == entry.parts), None)
             if twin is not None:
                 found.append((twin, entry))

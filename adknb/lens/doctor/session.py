@@ -5,6 +5,7 @@ Source: spec/doctor.md 0.1 (what is given), 0.5 to 0.7 (words, model events, tur
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -162,20 +163,34 @@ class DoctorSession:
 
     def answer_to(self, entry: Entry, call: Call) -> Response | None:
         """What answers a call: the last response with its id; for a call without id, the next such of its name."""
-        answers = self.answers.get(id_of(call), [])
         if id_of(call):
+            answers = self.answers.get(id_of(call))
             return answers[-1][1] if answers else None
-        named = [one for one in answers if one[0].at > entry.at and one[1].name == call.name]
+        told = self._told_without_id.get(call.name, ([], []))
+        n = bisect_right(told[0], entry.at)
+        if n == len(told[0]):
+            return None
+        first = told[1][n : bisect_right(told[0], told[0][n])]
         alike = [one for one in entry.calls if not id_of(one) and one.name == call.name]
         nth = next(i for i, one in enumerate(alike) if one is call)
-        first = [response for event, response in named if event is named[0][0]]
-        return first[min(nth, len(first) - 1)] if first else None
+        return first[min(nth, len(first) - 1)]
 
     def is_answered(self, entry: Entry, call: Call) -> bool:
         """Whether a response has a call's id, or comes later without id under its name."""
-        return (bool(id_of(call)) and id_of(call) in self.answers) or any(
-            after.at > entry.at and response.name == call.name for after, response in self.answers.get("", [])
-        )
+        if id_of(call) and id_of(call) in self.answers:
+            return True
+        places, _ = self._told_without_id.get(call.name, ([], []))
+        return bool(places) and places[-1] > entry.at
+
+    @cached_property
+    def _told_without_id(self) -> dict[str | None, tuple[list[int], list[Response]]]:
+        """Name -> the positions of the responses without id under it, in order, and the responses."""
+        told: dict[str | None, tuple[list[int], list[Response]]] = {}
+        for entry, response in self.answers.get("", []):
+            places, responses = told.setdefault(response.name, ([], []))
+            places.append(entry.at)
+            responses.append(response)
+        return told
 
     # ----------------------------------------------------------------------------------------------- what else is known
 

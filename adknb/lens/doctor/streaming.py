@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -54,18 +55,21 @@ def _unclosed(session: DoctorSession) -> Iterator[Sign]:
 
 
 def _changed_ids(session: DoctorSession) -> Iterator[Sign]:
+    made: dict[tuple[int, str, str], list[tuple[Entry, str]]] = {}
+    last: dict[tuple[int, str, str, str], int] = {}
+    for entry in session.whole:
+        for call in entry.calls:
+            kind = (entry.turn, entry.author, name_of(call))
+            made.setdefault(kind, []).append((entry, id_of(call)))
+            last[*kind, id_of(call)] = entry.at
     for chunk in session.chunks:
         for call in chunk.calls:
             if not id_of(call) or not name_of(call):
                 continue
-            later = [
-                (entry, id_of(other))
-                for entry in session.turns[chunk.turn]
-                if entry.at > chunk.at and entry.author == chunk.author
-                for other in entry.calls
-                if other.name == call.name
-            ]
-            if later and all(other != id_of(call) for _, other in later):
+            kind = (chunk.turn, chunk.author, name_of(call))
+            whole = made.get(kind, [])
+            later = whole[bisect_right(whole, chunk.at, key=lambda one: one[0].at) :][:1]
+            if later and last.get((*kind, id_of(call)), -1) < chunk.at:
                 yield Sign(
                     [chunk.at, later[0][0].at],
                     {"authors": [chunk.author], "ids": [id_of(call), later[0][1]], "tool": name_of(call)},
@@ -96,7 +100,8 @@ def output_key_fragment(session: DoctorSession) -> Iterator[Sign]:
         if len(run) < 2 or not _are_pieces(texts):
             continue
         defined = session.definition(run[0].author)
-        keys = [key for entry in run for key, value in entry.delta.items() if value in texts]
+        own = [key for entry in run for key, value in entry.delta.items() if value in texts]
+        keys = own or [kept for one in texts if (kept := session.once(_kept).get(one))]
         key = keys[0] if keys else defined.output_key if defined is not None else ""
         if key:
             yield Sign(
@@ -107,6 +112,13 @@ def output_key_fragment(session: DoctorSession) -> Iterator[Sign]:
                 "holds the last.",
                 "Have the model's adapter mark chunks as partial and send one whole answer at the end.",
             )
+
+
+def _kept(session: DoctorSession) -> dict[str, str]:
+    """Text -> a key that some event writes it under: a callback or an older store may do so by itself."""
+    return {
+        value: key for key, writers in session.deltas.items() for e in writers if isinstance(value := e.delta[key], str)
+    }
 
 
 def _are_pieces(texts: list[str]) -> bool:

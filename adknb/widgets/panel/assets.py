@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -20,8 +21,12 @@ CSS = (
 
 
 def module() -> str:
-    """The text of the ECMAScript module that draws the panel."""
-    return "\n".join((HERE / "js" / f"{name}.js").read_text(encoding="utf-8") for name in JS)
+    """The text of the ECMAScript module that draws the panel, without indentation and lines that only comment.
+
+    It travels with every panel and stands in every notebook that is saved with one. No text of it goes over lines.
+    """
+    text = "\n".join((HERE / "js" / f"{name}.js").read_text(encoding="utf-8") for name in JS)
+    return re.sub(r"(?m)^[ \t]*(//.*\n)?", "", text)
 
 
 def styles() -> str:

@@ -113,7 +113,7 @@ function branchesView(app) {
   }
   function agentHead(a) {
     const A = agents[a], n = [...A.cells].filter((letter) => look(letter)[2]).length, str = h("code.str");
-    const e = h("div.ah", { role: T ? "columnheader" : "rowheader", style: `--d:${A.depth}`, title: A.problem || null }, h("span.an", who(app, A.name), !T && A.mode && A.mode !== "chat" && mut(A.mode.replace("_", " ")), !T && A.problem && icon("warn", "bad"), !T && gap(), !T && A.cells && mut({ class: "su" }, `${num(n)} of ${num(A.cells.length)}`)), !T && h("span.pl", str, A.scope && mut("scope " + A.scope)));
+    const e = h("div.ah", { role: T ? "columnheader" : "rowheader", style: `--d:${A.depth}`, title: A.problem || null }, h("span.an", who(app, A.name), !T && A.mode && A.mode !== "chat" && mut({ class: "md" }, A.mode.replace("_", " ")), !T && A.problem && icon("warn", "bad"), !T && gap(), !T && A.cells && mut({ class: "su" }, `${num(n)} of ${num(A.cells.length)}`)), !T && h("span.pl", { class: A.branch ? "" : "nowhere" }, str, A.scope && mut("scope " + A.scope)));
     e.paint = (theirs, letter) => measured(str, A.branch, theirs, letter);
     e.row = a;
     return e;

@@ -32,14 +32,14 @@ function editor(app, { opened, left, applied }) {
   // -- the form
   function control(f) {
     const attrs = { id: app.id("f" + fields.length), oninput: later, spellcheck: "false", "data-at": f.at };
-    if (f.kind === "one") {
+    if (f.options) {
       const box = h("select", { ...attrs, label: f.label }, f.options.map((o) => h("option", { value: o }, o || "–")));
       if (!f.options.includes(f.value)) box.append(h("option", { value: f.value }, f.value));
       return box;
     }
     if (f.kind === "text" || f.kind === "json") {
       const lines = Math.min(14, Math.max(1, f.value.split("\n").length, Math.ceil(f.value.length / 90)));
-      return h("textarea", { ...attrs, rows: lines, class: f.kind === "json" ? "code" : "" });
+      return h("textarea", { ...attrs, rows: lines, placeholder: "not set", class: f.kind === "json" ? "code" : "" });
     }
     return h("input", { ...attrs, type: "text", inputmode: /number|whole/.test(f.kind) ? "decimal" : null, placeholder: "not set" });
   }

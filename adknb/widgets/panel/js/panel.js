@@ -120,13 +120,13 @@ function render({ model, el: host, signal }) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     e.stopPropagation(); // plain keys are ours: the notebook's (d d deletes a cell) must not hear them; Ctrl+S and the like go on
     if (field && e.key !== "Escape") return;
-    const named = tabs.children[Number(e.key)];
+    const named = tabs.children[Number(e.key) || 10];
     if (e.key === "Escape" && st.busy) busy.stop();
     else if (e.key === "Escape") { if (app.ui.look && !field) app.lookAt(null); root.focus(); }
     else if (e.key === "Enter" && e.shiftKey && app.ui.look) look.rewind();
     else if (e.key === "<" || e.key === ">") app.lookAt((app.ui.look ? app.ui.look.stop : present()) + (e.key === ">" ? 1 : -1));
     else if (c) { if (!e.repeat && !st.silent && !st.busy) app.send({ type: c[0] }); }
-    else if (/^[1-9]$/.test(e.key) && named) named.focus();
+    else if (/^[0-9]$/.test(e.key) && named) named.focus();
     else if (e.key === "t") { if (tabs.firstChild.offsetParent) app.tab("Timeline"); tree.el.querySelector("[role=tree]").focus(); }
     else if (e.key === "?") help();
     else if (!tab.key || !tab.key(e)) return;

@@ -7,7 +7,7 @@ function screenView(app) {
   const event = (e) => h("th", { scope: "row", class: e.coming ? "coming" : "" },
     who(app, e.author), h("span.tag", e.partial ? "chunk" : "whole"), e.coming && h("b", " here"), h("div.sy", e.text));
   function outcomeOf(m) {
-    if (!m.outcome) return m.can && h("div.ctl", button(".b", { onclick: () => ask({ ask: true }) }, icon("play"), "What comes of it"),
+    if (!m.outcome) return m.can && !app.st.file && h("div.ctl", button(".b", { onclick: () => ask({ ask: true }) }, icon("play"), "What comes of it"),
       mut("A copy of the run goes on with this chunk as it stands. Edit it first (tab Request) to see what changes."));
     const o = m.outcome;
     return h("div.outcome", { role: "status" }, h("h4", "What comes of it"), h("p.mut", `As it stands, up to ${o.at}.`),

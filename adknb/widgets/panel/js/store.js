@@ -12,7 +12,8 @@ const toItem = named("key from role kind text context n calls answers step");
 const toStep = named("pass rule go why file");
 
 const stores = new WeakMap();
-const SILENCE = 2500, GIVE_UP = 6000, KEPT = 60, LARGE = 400_000; // ms without an answer; answers kept, and how long one may be
+const SILENCE = 2500, GIVE_UP = 6000; // ms without an answer
+const KEPT = 60, LARGE = 400_000, ALL = 1_500_000; // answers kept, how long one may be, and all of them
 
 const LAST_HEARD = "this is the last that the panel heard of the run.";
 
@@ -63,7 +64,7 @@ function storeOf(model) {
   // Messages go to every page that shows the notebook, and there may be two: marks are this page's own.
   const page = Math.random().toString(36).slice(2, 8);
   let mark = 0, since = 0, timer = 0, everHeard = false;
-  const open = new Map(); // mark of a question -> the question and who has asked it
+  const lengths = {}, open = new Map(); // of answers · mark of a question -> the question and who has asked it
   /** `from` is the view (its function in `subs`) that the answer is for. */
   function send(message, from) {
     if (st.silent || st.file) return fromKept(message, from);
@@ -85,12 +86,14 @@ function storeOf(model) {
   }
   function keep(question, m) {
     if (m.same || /^(problem|text|form|applied)$/.test(m.type)) return;
-    const { re, ...answer } = m, key = questionOf(question);
-    if (JSON.stringify(answer).length > LARGE) return;
+    const { re, ...answer } = m, key = questionOf(question), length = JSON.stringify(answer).length;
+    if (length > LARGE) return;
     delete st.kept[key]; // the newest stands last
     st.kept[key] = answer;
+    lengths[key] = length;
     const keys = Object.keys(st.kept);
-    if (keys.length > KEPT) delete st.kept[keys[0]];
+    let all = keys.reduce((sum, k) => sum + (lengths[k] ||= JSON.stringify(st.kept[k]).length), 0);
+    for (let k = 0; keys.length - k > KEPT || all > ALL; k++) { all -= lengths[keys[k]]; delete st.kept[keys[k]]; }
   }
 
   // -- is anybody there?
@@ -143,8 +146,10 @@ function storeOf(model) {
     keep(question.message, m);
     tell(m.type, m, question.from);
   });
+  const changed = savedWithTheNotebook(model);
   model.on("change:view", () => {
     heard();
+    changed();
     const v = (st.view = model.get("view"));
     st.busy = null;
     if (st.stops.length > v.nstops) st.stops.length = stops.length = v.nstops;
@@ -156,4 +161,37 @@ function storeOf(model) {
   stores.set(model, st);
   mend();
   return st;
+}
+
+// -- what is saved with the notebook
+
+const STATE = "application/vnd.jupyter.widget-state+json", VIEW = "application/vnd.jupyter.widget-view+json";
+/**
+ * JupyterLab saves no widget unless a setting says so, and then shows an error where one was. A notebook that shows a
+ * panel is saved with it (and with what it is shown in), so that it opens as it was left. Gives what to call on a change.
+ */
+function savedWithTheNotebook(model) {
+  const manager = model.widget_manager, context = manager && manager.context, id = "_anywidget_id", own = model.get(id);
+  if (!context || !context.saveState || !context.model || !context.model.setMetadata || !manager.get_state_sync) return () => {};
+  const save = () => {
+    const all = manager.get_state_sync({ drop_defaults: true }).state, kept = new Set();
+    const reach = (k, seen = new Set()) => {
+      if (!all[k] || seen.has(k)) return seen;
+      seen.add(k);
+      for (const [, to] of JSON.stringify(all[k].state).matchAll(/"(?:IPY_MODEL_|model_id":")(\w+)"/g)) reach(to, seen);
+      return seen;
+    };
+    for (const cell of context.model.cells) for (const { data } of (cell.outputs ? cell.outputs.toJSON() : [])) {
+      const seen = [...reach(data && data[VIEW] && data[VIEW].model_id)];
+      if (seen.some((k) => all[k].state[id] === own)) seen.forEach((k) => kept.add(k));
+    }
+    const before = context.model.getMetadata("widgets"), known = (before && before[STATE] && before[STATE].state) || {};
+    const state = Object.fromEntries(Object.entries({ ...known, ...all }).filter(([k, { state: x }]) => kept.has(k) || (known[k] && x[id] !== own)));
+    if (kept.size || before) context.model.setMetadata("widgets", { ...before, [STATE]: { version_major: 2, version_minor: 0, state } });
+  };
+  if (!context.adknb) { // once for all panels of a notebook
+    context.adknb = true;
+    context.saveState.connect((_, at) => { if (at === "started") try { save(); } catch (error) { console.debug("adknb: not saved", error); } });
+  }
+  return () => { context.model.dirty = true; };
 }

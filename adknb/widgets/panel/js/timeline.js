@@ -27,8 +27,9 @@ function timeline(app) {
   const fold = (i) => { open.delete(i) || open.add(i); lay(); };
 
   // -- a row
+  const lanesOf = (r) => (r.lanes ? Math.max(3, 32 - Math.clz32(r.lanes)) : 0);
   function lanes(r) {
-    const n = Math.max(3, 32 - Math.clz32(r.lanes)), g = s("svg.lanes", { width: n * 8, height: TREE_ROW });
+    const n = lanesOf(r), g = s("svg.lanes", { width: n * 8, height: TREE_ROW });
     for (let k = 0; k < n; k++) if (r.lanes & (1 << k)) g.append(s("path", { d: `M${k * 8 + 4} 0V${TREE_ROW}` }));
     g.append(s("circle.au" + app.author(r.who), { cx: r.at * 8 + 4, cy: 11, r: 3.2 }));
     return g;
@@ -47,7 +48,7 @@ function timeline(app) {
     return h("div.tr.k-" + r.kind, attrs,
       h("span.bpx", { title: r.key && st.book.breakpoints ? "Breakpoint (.)" : null },
         yes ? icon("break", "bp") : here ? icon("play", "arrow") : looked && icon("eye", "arrow")),
-      r.lanes ? lanes(r) : "", h("span.ind", { style: `width:${r.d * 10}px` }), h("span.tw", kids(i) && icon("open", open.has(i) ? "on" : "")),
+      r.lanes ? lanes(r) : "", h("span.ind", { style: `width:${Math.max(2, r.d * 10 - (r.lanes ? lanesOf(r) * 8 + 4 : 0))}px` }), h("span.tw", kids(i) && icon("open", open.has(i) ? "on" : "")),
       icon(r.kind === "step" ? "level" : r.kind, "k"), h("span.nm", r.name), h("span.nt", r.failed ? icon("warn") : "", r.note),
       h("span.mt", end), h("span.vh", r.lanes ? ` lane ${r.at + 1}` : "", yes && " breakpoint", looked && " looked at"));
   }
