@@ -68,6 +68,7 @@ ALLOWED = {
     ): "Event.to_json and from_json are methods",
     ("adknb.stepper", "adknb.widgets"): "a Stepper shows itself in a notebook",
     ("adknb.files", "adknb.widgets"): "a Recording shows itself and writes itself as HTML",
+    ("adknb.course", "adknb.attach"): "lesson 16 checks that google-adk is as it was",
 }
 """Upward imports, each inside a function only, and why."""
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from adknb.attach.adk import SEAMS
 from adknb.course.checks.trying import verdict, want
 
 
 def seams_now() -> dict[str, Any]:
     """What stands at each place of google-adk where an attached run pauses."""
+    from adknb.attach.adk import SEAMS
+
     found = {}
     for module, name in SEAMS:
         at: Any = import_module(module)
