@@ -287,7 +287,7 @@ EVENT_EDITS = [
 ]
 
 
-@pytest.mark.parametrize("fields, read, expected", EVENT_EDITS, ids=str)
+@pytest.mark.parametrize("fields, read, expected", EVENT_EDITS, ids=[fields[-1][0] for fields, *_ in EVENT_EDITS])
 def test_the_form_of_an_event_offers_what_is_not_set_yet(fields, read, expected):
     dbg, changes = weather().until(at(seam="event")), Changes()
     before = dbg.event.to_json()
